@@ -1,45 +1,34 @@
-import { join } from 'node:path'
-import { chromium, type Page } from '@playwright/test'
-import { findChromium } from '#e2e/chromium.ts'
-import { type Product, signIn, startProduct } from '#e2e/product.ts'
+import type { Page } from '@playwright/test'
 import { newId } from '#lib/service/kit/ids.ts'
 import { createBenchmarkJobStore } from '#lib/service/store/benchmark-jobs.ts'
 import { createBenchmarkRunStore } from '#lib/service/store/benchmark-runs.ts'
-import { databaseName } from '#lib/service/store/data-dir.ts'
-import { openDatabase } from '#lib/service/store/database.ts'
+import type { Database } from '#lib/service/store/database.ts'
 import { createScenarioRunStore } from '#lib/service/store/scenario-runs.ts'
-import { report, reportTasks, tracedTasks } from './page-tasks.ts'
+import { fill, report, reportTasks, scrollThrough, timeChanges, withBrowser } from './browser.ts'
 
 const agents = 8
 const scenarios = 1_250
 
-/** The page of a large job in a browser: time to paint, scrolling, sorting and filtering. */
-export const benchJobPage = async () => {
-  const product = await startProduct()
-  const browser = await chromium.launch(await findChromium())
-  try {
-    const id = await seed(product)
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
-    await page.addInitScript(observe)
-    await signIn(page, product)
-    console.log(
-      `a job of ${agents} agents x ${scenarios} scenarios in Chromium at 1440 x 900; ms, median and worst, with goals`,
-    )
+/** The page of a large job: time to paint, scrolling, sorting and filtering. */
+export const benchJobPage = () =>
+  withBrowser(async (open) => {
+    const { page, product } = await open('[role=grid]')
+    const id = await fill(product, insertJob)
+    console.log(`a job of ${agents} agents x ${scenarios} scenarios`)
     await benchPaint(page, `${product.url}/benchmark-jobs/${id}`)
-    await benchScroll(page)
+    await page.getByRole('grid').scrollIntoViewIfNeeded()
+    for (const [what, step] of [
+      ['the grid by screens', 600],
+      ['by many screens', 9_000],
+    ] as const)
+      await reportTasks(page, what, async () => {
+        for (const way of [step, -step])
+          await page.evaluate(scrollThrough, { step: way, frames: 10_000, selector: '[role=grid]' })
+      })
     await benchChanges(page)
-  } finally {
-    await browser.close()
-    await product.stop()
-  }
-}
+  })
 
-/** Direct database writes: ten thousand trials would take an hour. */
-const seed = async ({ service, output }: Product): Promise<string> => {
-  const folder = /data in (\S+)\)/.exec(output())?.[1] ?? ''
-  const database = openDatabase(join(folder, databaseName))
-  database.exec('PRAGMA synchronous = OFF')
-  const { id: account } = await service.accounts.me()
+const insertJob = (database: Database, account: string): string => {
   const runs = createBenchmarkRunStore(database)
   const jobs = createBenchmarkJobStore(database, runs)
   const trials = createScenarioRunStore(database)
@@ -100,45 +89,7 @@ const seed = async ({ service, output }: Product): Promise<string> => {
     }
     jobs.move(id, 'completed', startMs + 1_000_000, null)
   })
-  database.close()
   return id
-}
-
-interface GridObserved {
-  actedAt: number
-  shown: { words: string; paintedAt: number }[]
-}
-declare global {
-  interface Window {
-    gridObserved: GridObserved
-  }
-}
-
-/** Runs in the page, before its own scripts. */
-const observe = () => {
-  const observed: GridObserved = { actedAt: 0, shown: [] }
-  window.gridObserved = observed
-  for (const kind of ['click', 'change', 'input'])
-    addEventListener(
-      kind,
-      ({ timeStamp }) => {
-        observed.actedAt = timeStamp
-      },
-      true,
-    )
-  let last = ''
-  new MutationObserver(() => {
-    const grid = document.querySelector('[role=grid]')
-    if (!grid) return
-    const words = [
-      document.querySelector('#scenarios [role=status]')?.textContent,
-      ...[...grid.querySelectorAll('tbody tr')].map((row) => row.getAttribute('data-key') ?? row.className),
-    ].join(' ')
-    if (words === last) return
-    last = words
-    // Two frames later, this one has been painted.
-    requestAnimationFrame(() => requestAnimationFrame((paintedAt) => observed.shown.push({ words, paintedAt })))
-  }).observe(document, { childList: true, subtree: true, characterData: true })
 }
 
 const benchPaint = async (page: Page, address: string) => {
@@ -150,7 +101,7 @@ const benchPaint = async (page: Page, address: string) => {
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
       const [document] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
       const answers = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/report?'))
-      const grid = window.gridObserved.shown[0]?.paintedAt ?? Number.NaN
+      const grid = window.observed.changes[0]?.paintedAt ?? Number.NaN
       return {
         painted: grid - (document?.responseEnd ?? Number.NaN),
         judged: performance.now() - (answers[0] as PerformanceResourceTiming).responseEnd,
@@ -162,29 +113,6 @@ const benchPaint = async (page: Page, address: string) => {
   // The first round warms up.
   report('document received to grid painted', painted.slice(1), '<= 1000')
   report('report received to verdict painted', judged.slice(1), '<= 1000')
-}
-
-const benchScroll = async (page: Page) => {
-  await page.getByRole('grid').scrollIntoViewIfNeeded()
-  for (const [what, step] of [
-    ['the grid by screens', 600],
-    ['by many screens', 9_000],
-  ] as const)
-    reportTasks(what, await tracedTasks(page, () => page.evaluate(throughGrid, step)))
-}
-
-/** Runs in the page. */
-const throughGrid = async (step: number) => {
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  const region = document.querySelector('[role=grid]')?.parentElement
-  if (!region) throw new Error('The page has no grid')
-  for (const way of [step, -step])
-    for (;;) {
-      const before = region.scrollTop
-      region.scrollBy({ top: way, behavior: 'instant' })
-      await frame()
-      if (region.scrollTop === before) break
-    }
 }
 
 const benchChanges = async (page: Page) => {
@@ -209,28 +137,7 @@ const benchChange = async <Act>(
   acts: readonly Act[],
   perform: (act: Act) => Promise<unknown>,
 ) => {
-  let times: number[] = []
-  const tasks = await tracedTasks(page, async () => {
-    times = await timesOf(page, acts, perform)
+  await reportTasks(page, what, async () => {
+    report(`${what}, to painted`, await timeChanges(page, acts, perform), '<= 150')
   })
-  report(`${what}, to painted`, times, '<= 150')
-  reportTasks(what, tasks)
-}
-
-const timesOf = async <Act>(page: Page, acts: readonly Act[], perform: (act: Act) => Promise<unknown>) => {
-  const times: number[] = []
-  for (const act of acts) {
-    await page.evaluate(() => {
-      window.gridObserved.shown = []
-    })
-    await perform(act)
-    await page.waitForFunction(() => window.gridObserved.shown.length > 0)
-    times.push(
-      await page.evaluate(() => {
-        const { shown, actedAt } = window.gridObserved
-        return (shown[0]?.paintedAt ?? Number.NaN) - actedAt
-      }),
-    )
-  }
-  return times
 }

@@ -2,17 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type BrowserContext, chromium, type Page } from '@playwright/test'
+import { chromium, type Page } from '@playwright/test'
 import { findChromium } from '#e2e/chromium.ts'
-
-/** Injected into the page before its own scripts. */
-interface Probe {
-  /** The last non-empty line. */
-  lastLine(): string
-  /** Resolves when the last line matches; checked per frame. */
-  until(pattern: string): Promise<number>
-  onKey(key: string, withControl: boolean): Promise<number>
-}
+import { type Product, signIn } from '#e2e/product.ts'
 
 interface ProbedWindow {
   term?: {
@@ -25,12 +17,22 @@ interface ProbedWindow {
       }
     }
   }
-  probe: Probe
-  pressed: Promise<number>
+  /** Resolves when the last line matches; checked per frame. */
+  until(pattern: string): Promise<number>
+  pressedAt: number
 }
 
+/** Runs in the page before its own scripts. */
 const addProbe = () => {
   const own = window as unknown as ProbedWindow
+  localStorage.setItem('devdeck:terminal', '{"renderer":"dom"}')
+  addEventListener(
+    'keydown',
+    () => {
+      own.pressedAt = performance.now()
+    },
+    true,
+  )
   const lastLine = () => {
     const active = own.term?.buffer.active
     if (!active) return ''
@@ -40,46 +42,25 @@ const addProbe = () => {
     }
     return ''
   }
-  own.probe = {
-    lastLine,
-    until: (pattern) =>
-      new Promise((done) => {
-        const wanted = new RegExp(pattern)
-        const look = () => {
-          if (wanted.test(lastLine())) done(performance.now())
-          else requestAnimationFrame(look)
-        }
-        look()
-      }),
-    onKey: (key, withControl) =>
-      new Promise((done) => {
-        const listen = (event: KeyboardEvent) => {
-          if (event.key !== key || event.ctrlKey !== withControl) return
-          window.removeEventListener('keydown', listen, true)
-          done(performance.now())
-        }
-        window.addEventListener('keydown', listen, true)
-      }),
-  }
-}
-
-export interface PageTarget {
-  name: string
-  /** A terminal page with a new shell. */
-  address(): string
-  prepare?(context: BrowserContext): Promise<void>
+  own.until = (pattern) =>
+    new Promise((done) => {
+      const wanted = new RegExp(pattern)
+      const check = () => {
+        if (wanted.test(lastLine())) done(performance.now())
+        else requestAnimationFrame(check)
+      }
+      check()
+    })
 }
 
 const prompt = '[$#] ?$'
-const capMs = 120_000
+/** Chromium starts a page for the address bar with each window, which takes a processor for a second. */
 const windowMs = 3_000
-const wholeMs = 1_500
+/** The rest of the page hydrates after the prompt. */
+const hydrateMs = 1_500
 
-/**
- * One browser per target with a profile on disk, which caches compiled scripts. A context without a profile compiles
- * everything again.
- */
-export const openTarget = async (target: PageTarget): Promise<TargetPages> => {
+/** Terminal pages in a browser with a profile on disk, which caches compiled scripts as a user's does. */
+export const openTerminalPages = async (product: Product, devboxIds: readonly string[]) => {
   const profile = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
   const viewport = { width: 1280, height: 800 }
   const context = await chromium.launchPersistentContext(profile, {
@@ -88,105 +69,63 @@ export const openTarget = async (target: PageTarget): Promise<TargetPages> => {
     viewport,
   })
   await context.addInitScript(addProbe)
-  await target.prepare?.(context)
-  return new TargetPages(target, context, profile)
-}
+  const [first] = context.pages()
+  if (first) await signIn(first, product)
+  let opened = 0
 
-class TargetPages {
-  readonly target: PageTarget
-  readonly #context: BrowserContext
-  readonly #profile: string
-  /** Main thread time until the prompt, per `open`. */
-  readonly busyMs: number[] = []
-
-  constructor(target: PageTarget, context: BrowserContext, profile: string) {
-    this.target = target
-    this.#context = context
-    this.#profile = profile
-  }
-
-  get version(): string {
-    return this.#context.browser()?.version() ?? ''
-  }
-
-  /** From navigation until a frame with a prompt was drawn. */
-  async open(): Promise<number> {
-    return this.#onPage(async (_page, openMs, busyMs) => {
-      this.busyMs.push(busyMs)
-      return openMs
-    })
-  }
-
-  /** From Enter to the last line. */
-  async flood(megabytes: number): Promise<number> {
-    return this.#onPage(async (page) => {
-      await page.keyboard.type(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END`)
-      // Keys faster than any typist are echoed late, so wait for the prompt after them.
-      await within(page.evaluate((typed) => (window as unknown as ProbedWindow).probe.until(typed), 'FLOOD""END$'))
-      return this.#timed(page, 'Enter', () => page.keyboard.press('Enter'), `FLOODEND$|${prompt}`)
-    })
-  }
-
-  /** From ^C in the third second of `yes` to the prompt. */
-  async interrupt(seconds: number): Promise<number> {
-    return this.#onPage(async (page) => {
-      await page.keyboard.type('yes 0123456789abcdefghijklmnopqrstuvwxyz')
-      await page.keyboard.press('Enter')
-      await delay(seconds * 1000)
-      return this.#timed(page, 'c', () => page.keyboard.press('Control+c'), prompt)
-    })
-  }
-
-  async close(): Promise<void> {
-    await this.#context.close()
-    rmSync(this.#profile, { recursive: true, force: true })
-  }
-
-  async #timed(page: Page, key: string, press: () => Promise<void>, pattern: string): Promise<number> {
-    await page.evaluate(
-      ([wanted, control]) => {
-        const own = window as unknown as ProbedWindow
-        own.pressed = own.probe.onKey(wanted as string, control as boolean)
-      },
-      [key, key === 'c'] as const,
-    )
-    await press()
-    const took = page.evaluate(async (wanted) => {
-      const own = window as unknown as ProbedWindow
-      const pressedAt = await own.pressed
-      return (await own.probe.until(wanted)) - pressedAt
-    }, pattern)
-    return within(took)
-  }
-
-  async #onPage<T>(run: (page: Page, openMs: number, busyMs: number) => Promise<T>): Promise<T> {
-    const page = await this.#context.newPage()
+  const onPage = async <T>(run: (page: Page, openMs: number, busyMs: number) => Promise<T>): Promise<T> => {
+    const page = await context.newPage()
+    page.setDefaultTimeout(120_000)
     try {
-      // Chromium starts a page for the address bar with each window, which takes a processor for a second.
       await delay(windowMs)
-      const devtools = await this.#context.newCDPSession(page)
+      const devtools = await context.newCDPSession(page)
       await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
-      await page.goto(this.target.address(), { waitUntil: 'commit' })
-      const openMs = await within(
-        page.evaluate((wanted) => (window as unknown as ProbedWindow).probe.until(wanted), prompt),
-      )
+      // The number of shells per devbox is limited.
+      const devboxId = devboxIds[opened % devboxIds.length]
+      await page.goto(`${product.url}/devboxes/${devboxId}/terminal?t=page-${++opened}`, { waitUntil: 'commit' })
+      const openMs = await until(page, prompt)
       const { metrics } = await devtools.send('Performance.getMetrics')
       const busy = metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN
       await page.evaluate(() => (window as unknown as ProbedWindow).term?.focus())
-      // The rest of the page hydrates after the prompt.
-      await delay(wholeMs)
+      await delay(hydrateMs)
       return await run(page, openMs, busy * 1000)
     } finally {
       await page.close()
     }
   }
-}
+  const until = (page: Page, pattern: string) =>
+    page.evaluate((wanted) => (window as unknown as ProbedWindow).until(wanted), pattern)
+  /** From the last key to the line. */
+  const sinceKey = (page: Page, pattern: string) =>
+    page.evaluate(async (wanted) => {
+      const own = window as unknown as ProbedWindow
+      return (await own.until(wanted)) - own.pressedAt
+    }, pattern)
 
-const within = async (took: Promise<number>): Promise<number> => {
-  const timeout = new AbortController()
-  try {
-    return await Promise.race([took, delay(capMs, Number.NaN, { signal: timeout.signal })])
-  } finally {
-    timeout.abort()
+  return {
+    /** From navigation until a frame with a prompt was drawn, and the main thread's time until then. */
+    open: () => onPage(async (_page, openMs, busyMs) => ({ openMs, busyMs })),
+    /** From Enter to the last line. */
+    flood: (megabytes: number) =>
+      onPage(async (page) => {
+        await page.keyboard.type(`head -c ${Math.round((megabytes * 3e6) / 4)} /dev/zero | base64; echo FLOOD""END`)
+        // Keys faster than any typist are echoed late.
+        await until(page, 'FLOOD""END$')
+        await page.keyboard.press('Enter')
+        return sinceKey(page, `FLOODEND$|${prompt}`)
+      }),
+    /** From Ctrl-C in `yes` to the prompt. */
+    interrupt: (seconds: number) =>
+      onPage(async (page) => {
+        await page.keyboard.type('yes 0123456789abcdefghijklmnopqrstuvwxyz')
+        await page.keyboard.press('Enter')
+        await delay(seconds * 1000)
+        await page.keyboard.press('Control+c')
+        return sinceKey(page, prompt)
+      }),
+    close: async () => {
+      await context.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
   }
 }

@@ -1,10 +1,11 @@
 import { fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
-import { atPrompt, prompt, Reader, toCat } from './terminal-reader.ts'
-import { newName, type Target } from './terminal-targets.ts'
+import type { TerminalNotice } from '#lib/protocol/terminals.ts'
+import { atPrompt, newName, openPage, prompt, Reader, type Target, toCat, type Way } from './terminal-targets.ts'
 
 /** Each function measures once; the caller alternates targets and takes medians. */
 
@@ -117,13 +118,13 @@ export const interrupt = async (target: Target, { rate, seconds }: { rate: numbe
 }
 
 /** Stops reading while `yes` runs and calls `during`, then reconnects with ^C, as a page that was frozen does. */
-export const stoppedReader = async (target: Target, seconds: number, during: (ms: number) => Promise<void>) => {
+export const stoppedReader = async (target: Target, during: () => Promise<void>) => {
   const session = newName()
   const { reader } = await atPrompt(target, session)
   reader.shell.send(yes)
   await delay(1000)
   reader.shell.socket?.pause()
-  await during(seconds * 1000)
+  await during()
   reader.shell.leave()
   const startedAt = performance.now()
   const again = new Reader(await target.attach(session))
@@ -145,4 +146,120 @@ export const attach = async (target: Target) => {
   const { reader: again, promptMs: againMs } = await atPrompt(target, session)
   again.shell.end()
   return { newMs, againMs }
+}
+
+/** Reconnects repeatedly while a shell counts, each time at the last byte. Returns whether the output is complete. */
+export const reconnects = async (way: Way, times: number) => {
+  const session = newName()
+  const last = 300_000
+  const hash = createHash('sha256')
+  let place: { epoch: string; since: number } | undefined
+  let isCounting = false
+  let text = ''
+  let snapshots = 0
+  let isDone = false
+  const connect = async () => {
+    const query: Record<string, string> = place ? { epoch: place.epoch, since: `${place.since}` } : {}
+    const page = await openPage(way, session, { client: 'bench', ...query })
+    const arrived = Promise.withResolvers<void>()
+    let isPicture = false
+    page.onNotice((notice: TerminalNotice) => {
+      if (notice.t === 'ready') {
+        if (isCounting && (notice.from !== 'since' || notice.epoch !== place?.epoch)) snapshots++
+        place = { epoch: notice.epoch, since: notice.offset }
+        arrived.resolve()
+      } else if (notice.t === 'snap') {
+        isPicture = true
+        if (isCounting) snapshots++
+        if (place) place.since = notice.offset
+      }
+    })
+    page.onData((bytes) => {
+      page.parsed(bytes.length)
+      if (isPicture) {
+        isPicture = false
+        return
+      }
+      if (place) place.since += bytes.length
+      text += bytes.toString('latin1')
+      if (!isCounting) return
+      const end = text.indexOf('END\n')
+      isDone ||= end >= 0
+      hash.update(end >= 0 ? text.slice(0, end) : text.slice(0, -8))
+      text = end >= 0 ? '' : text.slice(-8)
+    })
+    await arrived.promise
+    return page
+  }
+  let page = await connect()
+  page.send(
+    `stty raw -echo; printf "rea%s" dy; read -r go; for ((i = 1; i <= ${last}; i++)); do echo $i; done; echo END; read -r go\n`,
+  )
+  await waitFor(() => text.endsWith('ready'))
+  text = ''
+  isCounting = true
+  page.send('go\n')
+  for (let done = 0; done < times; done++) {
+    await delay(5)
+    page.leave()
+    await page.closed
+    page = await connect()
+  }
+  const counted = isDone ? 0 : Number(/(\d+)\n\d*$/.exec(text)?.[1])
+  await waitFor(() => isDone, 120_000)
+  page.end()
+  const expected = createHash('sha256')
+  for (let number = 1; number <= last; number++) expected.update(`${number}\n`)
+  return { isSame: hash.digest('hex') === expected.digest('hex'), snapshots, reached: counted / last }
+}
+
+/** Many shells with two pages each, all receiving keys: round trips to the typing page and to the other. */
+export const crowd = async (ways: Way[], { sessions, seconds }: { sessions: number; seconds: number }) => {
+  const attachBoth = async (index: number) => {
+    const way = ways[index % ways.length] as Way
+    const session = newName()
+    const reader = new Reader(await openPage(way, session, { client: `w${index}` }))
+    await reader.until(prompt)
+    await toCat(reader)
+    const watcher = new Reader(await openPage(way, session, { client: `v${index}`, role: 'watch' }))
+    return { reader, watcher }
+  }
+  const shells: Awaited<ReturnType<typeof attachBoth>>[] = []
+  for (let first = 0; first < sessions; first += 8) {
+    const indexes = Array.from({ length: Math.min(8, sessions - first) }, (_, at) => first + at)
+    shells.push(...(await Promise.all(indexes.map(attachBoth))))
+  }
+  await delay(500)
+  const typed: number[] = []
+  const watched: number[] = []
+  const end = performance.now() + seconds * 1000
+  await Promise.all(
+    shells.map(async ({ reader, watcher }, index) => {
+      await delay(index * 4)
+      while (performance.now() < end) {
+        reader.forget()
+        watcher.forget()
+        const typedAt = performance.now()
+        const both = Promise.all([reader.until(/[a-z]/, 20_000), watcher.until(/[a-z]/, 20_000)])
+        reader.shell.send('k')
+        const [at, alsoAt] = await both
+        typed.push(at - typedAt)
+        watched.push(alsoAt - typedAt)
+        await delay(200)
+      }
+    }),
+  )
+  for (const { reader, watcher } of shells) {
+    watcher.shell.leave()
+    reader.shell.end()
+  }
+  return { typed, watched }
+}
+
+const waitFor = async (isSo: () => boolean, withinMs = 20_000) => {
+  const end = performance.now() + withinMs
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error('Timed out')
+    await delay(5)
+  }
 }

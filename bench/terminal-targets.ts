@@ -1,17 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
 import { spawn as spawnInPty } from '@lydell/node-pty'
 import { WebSocket } from 'ws'
 import type { Product } from '#e2e/product.ts'
 import { createClient } from '#lib/client/client.ts'
 import type { TerminalNotice } from '#lib/protocol/terminals.ts'
-import { freePort } from '#lib/service/testing/free-port.ts'
 
 const size = { cols: 120, rows: 36 }
 
-export interface Attached {
+interface Attached {
   send(text: string): void
   /** Also receives what arrived before. */
   onData(listener: (bytes: Buffer) => void): void
@@ -83,36 +82,25 @@ export const serviceTarget = ({ serviceUrl, service }: Product, devboxId: string
   },
 })
 
+/** A devbox's terminals in the console, as a signed-in page reaches them. */
+export interface Way {
+  url: string
+  devboxId: string
+  cookie: string
+}
+
 /** Through the console: two hops. */
-export const consoleTarget = (product: Product, devboxId: string, cookie: string): Target => ({
+export const consoleTarget = (way: Way): Target => ({
   name: 'console',
-  attach: async (session = newName()) => {
-    const page = await openPage(product, { devboxId, session, cookie })
-    return { ...page, end: () => page.sendFrame({ t: 'close' }) }
-  },
+  attach: (session) => openPage(way, session),
 })
 
 export const openPage = async (
-  { url }: Pick<Product, 'url'>,
-  {
-    devboxId,
-    session,
-    cookie,
-    query = {},
-  }: {
-    devboxId: string
-    session: string
-    cookie: string
-    query?: Record<string, string>
-  },
+  { url, devboxId, cookie }: Way,
+  session = newName(),
+  query: Record<string, string> = {},
 ) => {
-  const search = new URLSearchParams({
-    cols: `${size.cols}`,
-    rows: `${size.rows}`,
-    ack: '1',
-    scrollback: '2000',
-    ...query,
-  })
+  const search = new URLSearchParams({ cols: '120', rows: '36', ack: '1', scrollback: '2000', ...query })
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/api/terminals/${devboxId}/${session}?${search}`, {
     ...options,
     headers: { origin: url, cookie },
@@ -127,7 +115,6 @@ export const openPage = async (
   let owed = 0
   return {
     ...attached,
-    sendFrame,
     onNotice: (listener: typeof onNotice) => {
       onNotice = listener
       for (const notice of notices.splice(0)) listener(notice)
@@ -139,96 +126,30 @@ export const openPage = async (
       sendFrame({ t: 'ack', n: owed })
       owed = 0
     },
+    end: () => sendFrame({ t: 'close' }),
   }
 }
-
-/** ttyd 1.7.7 from TTYD_PATH, or undefined. */
-export const startTtyd = async (): Promise<
-  { url: string; pid: number; target: Target; stop(): Promise<void> } | undefined
-> => {
-  const path = process.env.TTYD_PATH
-  if (!path) return undefined
-  const port = await freePort()
-  const shell = [
-    'env',
-    '-i',
-    `PATH=${process.env.PATH}`,
-    'HOME=/tmp',
-    'TERM=xterm-256color',
-    'PS1=$ ',
-    'bash',
-    '--norc',
-    '--noprofile',
-  ]
-  const child = spawn(path, ['-p', `${port}`, '-i', '127.0.0.1', '-W', ...shell], { stdio: 'ignore' })
-  const url = `http://127.0.0.1:${port}`
-  while (!(await fetch(url).catch(() => undefined))) {
-    if (child.exitCode !== null) throw new Error(`${path} exited with ${child.exitCode}`)
-    await delay(50)
-  }
-  return { url, pid: child.pid ?? 0, target: ttydTarget(url), stop: () => end(child) }
-}
-
-/** Like ttyd's own page: pauses above ten unparsed chunks of 100 kB, resumes below four. */
-const ttydTarget = (url: string): Target => ({
-  name: 'ttyd',
-  attach: async () => {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['tty'], options)
-    const attached = await opened(socket, (message) => (message[0] === 0x30 ? message.subarray(1) : undefined))
-    socket.send(JSON.stringify({ AuthToken: '', columns: size.cols, rows: size.rows }))
-    let owed = 0
-    let isPaused = false
-    const flow = () => {
-      const wants = isPaused ? owed > 400_000 : owed > 1_000_000
-      if (wants !== isPaused) socket.send(Buffer.from(wants ? '2' : '3'))
-      isPaused = wants
-    }
-    return {
-      ...attached,
-      send: (text) => socket.send(Buffer.from(`0${text}`)),
-      onData: (listener) =>
-        attached.onData((bytes) => {
-          owed += bytes.length
-          flow()
-          listener(bytes)
-        }),
-      parsed: (count) => {
-        owed -= count
-        flow()
-      },
-    }
-  },
-})
 
 const options = { perMessageDeflate: false, maxPayload: 64 * 1024 * 1024 }
 
 let names = 0
 export const newName = () => `bench-${process.pid}-${++names}`
 
-const opened = async (
-  socket: WebSocket,
-  payload: (message: Buffer) => Buffer | undefined = (message) => message,
-): Promise<Attached> => {
+const opened = async (socket: WebSocket): Promise<Attached> => {
   const early: Buffer[] = []
   let take: (bytes: Buffer) => void = (bytes) => {
     early.push(bytes)
   }
   socket.on('message', (data: Buffer, isBinary) => {
-    const bytes = isBinary ? payload(data) : undefined
-    if (bytes) take(bytes)
+    if (isBinary) take(data)
   })
-  socket.on('error', () => socket.terminate())
   let tcp: Socket | undefined
   socket.once('upgrade', (response) => {
     tcp = response.socket
     tcp.setNoDelay(true)
   })
-  const [event] = await Promise.race([
-    once(socket, 'open').then(() => ['open']),
-    once(socket, 'unexpected-response').then(([, response]) => [`refused with ${response.statusCode}`]),
-    once(socket, 'close').then(([code, reason]) => [`closed with ${code} ${reason}`]),
-  ])
-  if (event !== 'open') throw new Error(`The terminal sent ${event} instead of open`)
+  await once(socket, 'open')
+  socket.on('error', () => socket.terminate())
   return {
     send: (text) => socket.send(Buffer.from(text)),
     onData: (listener) => {
@@ -242,11 +163,70 @@ const opened = async (
   }
 }
 
-const end = async (child: ChildProcess) => {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.kill('SIGTERM')
-  const timer = setTimeout(() => child.kill('SIGKILL'), 2000)
-  await exited
-  clearTimeout(timer)
+export const prompt = /[$#] [ \r\n]*$/
+const tailBytes = 1024
+
+/** Reads an attached shell. */
+export class Reader {
+  readonly shell: Attached
+  #tail = ''
+  #waits: { pattern: RegExp; done: (at: number) => void }[] = []
+  #sink = (bytes: Buffer) => this.parse(bytes)
+
+  constructor(shell: Attached) {
+    this.shell = shell
+    shell.onData((bytes) => this.#sink(bytes))
+  }
+
+  /** Passes output to `sink`, which calls `parse` when it is ready. */
+  divert(sink: (bytes: Buffer) => void): void {
+    this.#sink = sink
+  }
+
+  parse(bytes: Buffer): void {
+    this.shell.parsed(bytes.length)
+    this.#tail = (this.#tail + bytes.toString('latin1', Math.max(0, bytes.length - tailBytes))).slice(-tailBytes)
+    this.#check()
+  }
+
+  /** Resolves with the time when `pattern` is at the end of the output since the last `forget`. */
+  async until(pattern: RegExp, withinMs = 60_000): Promise<number> {
+    const found = Promise.withResolvers<number>()
+    this.#waits.push({ pattern, done: found.resolve })
+    this.#check()
+    const timer = setTimeout(
+      () =>
+        found.reject(new Error(`No ${pattern} within ${withinMs} ms after ${JSON.stringify(this.#tail.slice(-200))}`)),
+      withinMs,
+    )
+    return found.promise.finally(() => clearTimeout(timer))
+  }
+
+  forget(): void {
+    this.#tail = ''
+  }
+
+  #check(): void {
+    if (this.#waits.length === 0) return
+    const text = stripVTControlCharacters(this.#tail)
+    this.#waits = this.#waits.filter(({ pattern, done }) => {
+      if (!pattern.test(text)) return true
+      done(performance.now())
+      return false
+    })
+  }
+}
+
+export const atPrompt = async (target: Target, session?: string) => {
+  const startedAt = performance.now()
+  const reader = new Reader(await target.attach(session))
+  const promptAt = await reader.until(prompt, 20_000)
+  return { reader, promptMs: promptAt - startedAt }
+}
+
+export const toCat = async (reader: Reader) => {
+  reader.forget()
+  reader.shell.send('stty raw -echo; echo rea""dy; exec cat\r')
+  await reader.until(/ready/)
+  await delay(100)
 }

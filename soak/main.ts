@@ -1,24 +1,16 @@
 import { killRounds } from '#lib/service/testing/kill.ts'
-import { streamOutput } from '../bench/executions.ts'
 import { manyDevboxes } from './devboxes.ts'
 import { loseWrites } from './lost-writes.ts'
-import { neighbours } from './neighbors.ts'
+import { streamOutput } from './output.ts'
 
 /**
  * Long or nondeterministic tests. `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and
  * loses writes and kills the service under load (ROUNDS times, default 100). Exits with 1 after data loss, corruption,
- * leftovers or memory growth. `npm run soak -- neighbours` measures how one account's load slows another's calls.
+ * leftovers or memory growth.
  */
-if (process.argv[2] === 'neighbours') {
-  const slow = await neighbours(process.argv.slice(3))
-  for (const line of slow) console.error(line)
-  console.log(slow.length === 0 ? 'No load slows others too much' : `${slow.length} goals are missed`)
-  process.exit(slow.length === 0 ? 0 : 1)
-}
-
 const rounds = Number(process.argv[2] ?? 100)
 if (!Number.isInteger(rounds) || rounds < 1) {
-  console.error('Usage: npm run soak [-- ROUNDS | neighbours [LOAD …]]')
+  console.error('Usage: npm run soak [-- ROUNDS]')
   process.exit(1)
 }
 

@@ -76,7 +76,7 @@ const liveTimes = {
 }
 
 /** Every 64 KiB is acknowledged at once and the rest after this delay, so that small messages don't each cause a reply. */
-export const liveAckMs = 1_000
+const liveAckMs = 1_000
 
 /** A smaller change of the clock offset is network jitter and would make countdowns jump. */
 const offsetJitterMs = 750

@@ -7,7 +7,7 @@ import { plainProcess } from './process/plain-process.ts'
  * Picks the engine. `auto` uses bubblewrap if a probe succeeds and logs a warning otherwise. Throws a StartError if
  * bubblewrap is required but doesn't work.
  */
-export const chooseEngine = async (requested: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
+const chooseEngine = async (requested: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
   if (requested !== 'none') {
     const problem = await bubblewrap.problem()
     if (problem === undefined) return bubblewrap

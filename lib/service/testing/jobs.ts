@@ -36,23 +36,18 @@ export const follow = async (
   id: string,
   isReached: (job: BenchmarkJob) => boolean,
   onRecord: (job: BenchmarkJob) => void = () => undefined,
-  everyMs = 20,
 ): Promise<BenchmarkJob> => {
   for (;;) {
     const job = await client.benchmarkJobs.get({ params: { id } })
     onRecord(job)
     if (isReached(job)) return job
     if (hasJobEnded(job.state)) throw new Error(`The job ended ${job.state}: ${job.failure_reason}`)
-    await new Promise((resolve) => setTimeout(resolve, everyMs))
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
-export const untilEnded = (
-  client: Client,
-  id: string,
-  onRecord?: (job: BenchmarkJob) => void,
-  everyMs?: number,
-): Promise<BenchmarkJob> => follow(client, id, ({ state }) => hasJobEnded(state), onRecord, everyMs)
+export const untilEnded = (client: Client, id: string, onRecord?: (job: BenchmarkJob) => void): Promise<BenchmarkJob> =>
+  follow(client, id, ({ state }) => hasJobEnded(state), onRecord)
 
 /** Returns a check for successive records of a job: they are consistent and no outcome is lost or changes. */
 export const invariantsOf = (scenarioIds: readonly string[], attempts: number): ((job: BenchmarkJob) => void) => {
