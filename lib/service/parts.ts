@@ -16,7 +16,7 @@ import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
 import { endReason } from './domain/devboxes.ts'
 import type { Engine } from './engine/engine.ts'
-import { Pipes } from './engine/pipes.ts'
+import { killProcesses } from './engine/process/plain-process.ts'
 import { Drain } from './evictions/drain.ts'
 import { Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
@@ -57,7 +57,7 @@ export const startParts = async (base: ServiceBase) => {
   const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
   const benchmarkParts = await startBenchmarks(base, devboxParts, quota)
-  await watchMachine(base, devboxParts)
+  watchMachine(base, devboxParts)
   const counting = countStored({ database, dataDir: dataDir.path, quota, signal: stopping }).catch(
     logFailure('Could not measure the storage of accounts'),
   )
@@ -91,12 +91,9 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const { config, dataDir, database, store, engine, folderOf, stopping, onClose, lostAndFound } = base
   const { path, serviceId } = dataDir
   const logs = new DevboxLogs(folderOf)
-  const pipes = new Pipes(join(path, 'pipes'))
-  onClose(() => pipes.close())
   const executions = new Executions({
     store: createExecutionStore(database),
     folderOf,
-    pipes,
     logs,
     maxPerAccount: config.limits.executions,
     quota,
@@ -118,7 +115,6 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     snapshots,
     lostAndFound,
     logs,
-    pipes,
     executions,
     engine,
     serviceId,
@@ -151,11 +147,12 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   onClose(async () => {
     evictions.close()
     terminals.close()
-    await stats.close()
+    stats.close()
     await devboxes.close()
     await logs.flush()
   })
-  await snapshots.recover()
+  await killProcesses({ DEVDECK_SERVICE_ID: dataDir.serviceId })
+  snapshots.recover()
   await devboxes.recover()
   if (lostAndFound.summary) logError({ message: lostAndFound.summary })
   evictions.recover()
@@ -207,7 +204,7 @@ const startBenchmarks = async (
   return { scenarioRuns, benchmarkRuns, jobs, imports, logArchives }
 }
 
-const watchMachine = async (
+const watchMachine = (
   { config, dataDir, store, engine, folderOf, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,
 ) => {
@@ -220,7 +217,7 @@ const watchMachine = async (
     exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),
   })
   onClose(() => disks.close())
-  const pressure = await PressureWatch.start({
+  const pressure = new PressureWatch({
     pressure: config.pressure,
     dataDir: dataDir.path,
     evictions,

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { usageOf } from '#lib/service/devboxes/disk.ts'
-import { removeFolder, systemsBelow } from '#lib/service/devboxes/mounts.ts'
+import { measure, removeFolder } from '#lib/service/devboxes/disk.ts'
+import { systemsBelow } from '#lib/service/devboxes/mounts.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 
 interface Options {
@@ -140,7 +140,8 @@ export const cachedEnvironments = async (folder: string): Promise<CachedEnvironm
   return cached.sort((a, b) => a.usedMs - b.usedMs)
 }
 
-export const bytesOf = (path: string): Promise<number> => usageOf([path], { isolation: 'none', marks: {} })
+export const bytesOf = async (path: string): Promise<number> =>
+  (await measure([path], { isolation: 'none', marks: {} })).usedBytes
 
 export const environmentsInUse = async (devboxFolder: string): Promise<Set<string>> => {
   const systems = await systemsBelow(devboxFolder)

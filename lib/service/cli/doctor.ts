@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
+import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
 import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
@@ -8,7 +9,7 @@ import { machine, systemProblem } from '#lib/service/engine/bubblewrap/system.ts
 import { describeLimits } from '#lib/service/engine/limits.ts'
 import { slirpProblem } from '#lib/service/engine/network/outbound.ts'
 import { machinePython } from '#lib/service/engine/python.ts'
-import { floorsOf, freeDisk, freeMemory } from '#lib/service/evictions/pressure.ts'
+import { floorsOf, freeDisk } from '#lib/service/evictions/pressure.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { descriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
@@ -184,7 +185,7 @@ const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {
     subject,
     `${sizeText(free)} free, ${floor === 0 ? 'no minimum' : `devboxes are evicted below ${sizeText(floor)}`}`,
   ]
-  return [finding('memory', freeMemory(), floors.memory), finding('disk', await freeDisk(folder), floors.disk)]
+  return [finding('memory', freemem(), floors.memory), finding('disk', await freeDisk(folder), floors.disk)]
 }
 
 const descriptors = ({ dataDir, limits }: CommandLine): Finding => {

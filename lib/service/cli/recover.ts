@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { sizeOf } from '#lib/service/devboxes/disk.ts'
+import { measure } from '#lib/service/devboxes/disk.ts'
 import { readDevboxFile, readSnapshotFile } from '#lib/service/devboxes/record-file.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -109,7 +109,8 @@ const adoptSnapshot = async ({ devboxes, snapshots }: Stores, dataDir: string, i
       'shutdown',
       Date.now(),
     )
-  const size_bytes = record?.size_bytes ?? (await sizeOf(folder, { isolation: 'none', marks: {} }).catch(() => null))
+  const measured = measure([folder], { isolation: 'none', marks: {} }).catch(() => undefined)
+  const size_bytes = record?.size_bytes ?? (await measured)?.sizeBytes ?? null
   snapshots.adopt({
     account,
     name: null,

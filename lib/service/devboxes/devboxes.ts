@@ -12,7 +12,6 @@ import {
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, idlePolicy, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import type { RunningDevbox, System } from '#lib/service/engine/engine.ts'
-import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -23,8 +22,9 @@ import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { waitForChange } from '#lib/service/kit/wait-for-change.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
+import { removeFolder } from './disk.ts'
 import type { WatchedDisk } from './disk-watch.ts'
-import { isUnfinished, makeRoot, makeSystem, removeDisk, removeFolder, stageMounts } from './mounts.ts'
+import { isUnfinished, makeRoot, makeSystem, removeDisk, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
 import { networkOf } from './sandbox-spec.ts'
@@ -73,11 +73,10 @@ export class Devboxes {
     this.#options = options
   }
 
-  // After a service restart: kills leftover processes, completes their executions, settles transitional states and
+  // After a service restart, once leftover processes are dead: completes executions, settles transitional states and
   // restarts running devboxes. They are starting, not running, when this resolves.
   async recover(): Promise<void> {
-    const { store, executions, serviceId, folderOf, lostAndFound } = this.#options
-    await killProcesses({ DEVDECK_SERVICE_ID: serviceId })
+    const { store, executions, folderOf, lostAndFound } = this.#options
     await executions.recover()
     const isKnown = (id: string) => store.find(id) !== undefined || isUnfinished(folderOf(id))
     for (const id of namesIn(folderOf(''))) if (!isKnown(id)) lostAndFound.take('devboxes', id)
@@ -329,23 +328,9 @@ export class Devboxes {
     if (spec.status === 'running' && isOverdue(spec)) {
       if (idle?.on_idle === 'suspend') void this.#suspendAutomatically(id)
       else void this.#shutDown(id, idle ? 'idle' : 'keep_alive_timeout')
-    } else if (spec.status === 'running' && this.#lostNetwork(spec)) void this.#suspendAutomatically(id)
-    else if (nextStatus(spec.status, 'recover')) {
+    } else if (nextStatus(spec.status, 'recover')) {
       const next = await this.#moveWithRetry(id, 'recover')
       if (next !== undefined && next !== 'suspended') this.#start(id)
-    }
-  }
-
-  // Whether the devbox's network policy can no longer be applied, because it or the engine changed. Unspecified: such a
-  // devbox is suspended and keeps its disk; resume reports the reason.
-  #lostNetwork({ id, account, launch_parameters }: DevboxRecord): boolean {
-    try {
-      networkOf(account, launch_parameters, this.#options)
-      return false
-    } catch (error) {
-      const message = `Could not restart the devbox: ${(error as Error).message}`
-      this.#options.logs.append(id, { level: 'error', source: 'setup_commands', message })
-      return true
     }
   }
 

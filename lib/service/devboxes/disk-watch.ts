@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Isolation } from '#lib/service/engine/engine.ts'
+import { freeDisk } from '#lib/service/evictions/pressure.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
-import { usageOf } from './disk.ts'
+import { measure } from './disk.ts'
 import { diskFolders } from './mounts.ts'
 
 const checkIntervalMs = 1_000
-const pauseFactor = 20
+/** Measuring takes at most a fifth of the time. */
+const pauseFactor = 4
 /** Measure this often even if free space hasn't changed: deletions elsewhere may hide a devbox's writes. */
 const maxPauseMs = 30_000
 const minChangeBytes = 2 ** 20
@@ -32,43 +34,37 @@ interface Options {
 }
 
 interface Measured {
-  usedBytes: number
   stopBytes: number
-  freeBytes: number
-  atMs: number
-  pausedUntilMs: number
   history: { atMs: number; usedBytes: number }[]
 }
 
 /**
- * Enforces the total disk size of running devboxes by measuring one after another, using at most 5% of the time, and
- * only while the file system fills. Unspecified: over the limit a devbox is suspended; resumed, it may run as long as
- * it doesn't grow.
+ * Enforces the total disk size of running devboxes, measuring while the file system fills. Unspecified: over the limit a
+ * devbox is suspended; resumed, it may run as long as it doesn't grow.
  */
 export class DiskWatch {
   readonly #options: Options
   readonly #measured = new Map<string, Measured>()
   readonly #wereExceeded = new Set<string>()
   readonly #closing = new AbortController()
-  readonly #timer: NodeJS.Timeout
-  #checking: Promise<void> | undefined
+  readonly #watching: Promise<void>
 
   constructor(options: Options) {
     this.#options = options
-    this.#timer = setInterval(() => this.#check(), checkIntervalMs).unref()
+    this.#watching = this.#watch().catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) logFailure('Could not measure devbox disks')(error)
+    })
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
     this.#closing.abort()
-    await this.#checking
+    await this.#watching
   }
 
   growing(): { id: string; account: string }[] {
     const grownBytes = ({ id }: WatchedDisk) => {
-      const measured = this.#measured.get(id)
-      if (!measured) return 0
-      return measured.usedBytes - Math.min(...measured.history.map(({ usedBytes }) => usedBytes))
+      const used = this.#measured.get(id)?.history.map(({ usedBytes }) => usedBytes) ?? [0]
+      return (used.at(-1) ?? 0) - Math.min(...used)
     }
     return this.#options
       .running()
@@ -78,49 +74,38 @@ export class DiskWatch {
       .map(({ each: { id, account } }) => ({ id, account }))
   }
 
-  #check() {
-    if (this.#checking || this.#closing.signal.aborted) return
-    this.#checking = this.#measureDue()
-      .catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) logFailure('Could not measure devbox disks')(error)
-      })
-      .finally(() => {
-        this.#checking = undefined
-      })
-  }
-
-  async #measureDue() {
-    const running = this.#options.running()
-    const ids = new Set(running.map(({ id }) => id))
-    for (const id of this.#measured.keys()) if (!ids.has(id)) this.#measured.delete(id)
-    for (const each of running) {
-      this.#closing.signal.throwIfAborted()
-      const { bavail, bsize } = await statfs(this.#options.dataDir)
-      if (this.#isDue(each.id, bavail * bsize))
-        await this.#measure(each, bavail * bsize).catch((error: unknown) => {
-          this.#closing.signal.throwIfAborted()
-          if (this.#options.running().some(({ id }) => id === each.id))
+  async #watch() {
+    const { dataDir, running } = this.#options
+    const { signal } = this.#closing
+    let lastFreeBytes = 0
+    let lastMs = 0
+    for (let pauseMs = checkIntervalMs; ; ) {
+      await delay(pauseMs, undefined, { ref: false, signal })
+      pauseMs = checkIntervalMs
+      const all = running()
+      const ids = new Set(all.map(({ id }) => id))
+      for (const id of this.#measured.keys()) if (!ids.has(id)) this.#measured.delete(id)
+      const freeBytes = await freeDisk(dataDir)
+      const isDue = freeBytes < lastFreeBytes - minChangeBytes || Date.now() > lastMs + maxPauseMs
+      if (!isDue && all.every(({ id }) => this.#measured.has(id))) continue
+      lastFreeBytes = freeBytes
+      const startMs = Date.now()
+      for (const each of all)
+        await this.#measure(each).catch((error: unknown) => {
+          signal.throwIfAborted()
+          if (running().some(({ id }) => id === each.id))
             logFailure(`Could not measure the disk of devbox ${each.id}`)(error)
         })
+      lastMs = Date.now()
+      pauseMs = Math.max(checkIntervalMs, pauseFactor * (lastMs - startMs))
     }
   }
 
-  #isDue(id: string, freeBytes: number): boolean {
-    const last = this.#measured.get(id)
-    if (!last) return true
-    const now = Date.now()
-    if (now < last.pausedUntilMs) return false
-    return freeBytes < last.freeBytes - minChangeBytes || now > last.atMs + maxPauseMs
-  }
-
-  async #measure({ id, limitBytes, createTimeMs }: WatchedDisk, freeBytes: number) {
+  async #measure({ id, limitBytes, createTimeMs }: WatchedDisk) {
     const { folderOf, isolation, serviceId, exceeded } = this.#options
-    const startMs = Date.now()
     // Everything it can write to, including what suspend deletes.
-    const folders = [...diskFolders, 'run', 'root', 'system']
-      .map((name) => join(folderOf(id), name))
-      .filter((path) => existsSync(path))
-    const usedBytes = await usageOf(folders, {
+    const folders = [...diskFolders, 'run', 'root', 'system'].map((name) => join(folderOf(id), name))
+    const { usedBytes } = await measure(folders.filter(existsSync), {
       isolation,
       marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'sizes' },
       signal: this.#closing.signal,
@@ -128,15 +113,16 @@ export class DiskWatch {
     const atMs = Date.now()
     const last = this.#measured.get(id)
     // A new devbox's usage counts as growth.
-    const isNew = createTimeMs > startMs - growthMs
-    const before = last?.history ?? [{ atMs: startMs, usedBytes: isNew ? 0 : usedBytes }]
+    const isNew = createTimeMs > atMs - growthMs
+    const before = last?.history ?? [{ atMs, usedBytes: isNew ? 0 : usedBytes }]
     const history = [...before.filter((each) => each.atMs > atMs - growthMs), { atMs, usedBytes }]
     const hasGrace = !isNew || this.#wereExceeded.has(id)
-    const stopBytes = last?.stopBytes ?? Math.max(limitBytes, hasGrace ? usedBytes + graceBytes : 0)
-    const nextStop = usedBytes <= limitBytes ? limitBytes : stopBytes
-    const pauseMs = Math.max(checkIntervalMs, pauseFactor * (atMs - startMs))
-    this.#measured.set(id, { usedBytes, stopBytes: nextStop, freeBytes, atMs, pausedUntilMs: atMs + pauseMs, history })
-    if (usedBytes <= nextStop) return
+    const stopBytes =
+      usedBytes <= limitBytes
+        ? limitBytes
+        : (last?.stopBytes ?? Math.max(limitBytes, hasGrace ? usedBytes + graceBytes : 0))
+    this.#measured.set(id, { stopBytes, history })
+    if (usedBytes <= stopBytes) return
     this.#wereExceeded.add(id)
     this.#measured.delete(id)
     exceeded(id, usedBytes)

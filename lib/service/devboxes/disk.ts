@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { lstatSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Isolation } from '#lib/service/engine/engine.ts'
 import { signal as sendSignal } from '#lib/service/engine/processes.ts'
@@ -7,7 +8,6 @@ import { spawnProcess } from '#lib/service/kit/spawn.ts'
 
 interface Tool {
   argv: readonly string[]
-  /** Folders the tool may access. With isolation it sees nothing else except system programs. */
   reads?: readonly string[]
   writes?: readonly string[]
   isolation: Isolation
@@ -62,12 +62,9 @@ const confined = (argv: readonly string[], reads: readonly string[], writes: rea
   ...['--', ...argv],
 ]
 
-interface Copy {
+interface Copy extends Pick<Tool, 'isolation' | 'marks' | 'signal'> {
   from: readonly string[]
   to: string
-  isolation: Isolation
-  marks: Record<string, string>
-  signal?: AbortSignal
 }
 
 /**
@@ -84,7 +81,7 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
     reads: from,
     writes: [to],
     onError: (line) => {
-      if (!isVanished(line)) problem ??= shortened(last(line.replaceAll(`${to}/`, '')).replace(/^cp: /, ''))
+      if (!isVanished(line)) problem ??= last(line.replaceAll(`${to}/`, '')).replace(/^cp: /, '')
     },
   })
   if (problem === undefined && (code === 0 || code === 1)) return
@@ -94,75 +91,43 @@ export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => 
   })
 }
 
-const shortened = (line: string) => (line.length > 400 ? `${line.slice(0, 200)}…${line.slice(-200)}` : line)
-
 const isVanished = (line: string) =>
   /^cp: .*: (No such file or directory|Not a directory|Too many levels of symbolic links)$/.test(line) ||
   /^cp: (skipping file .* replaced while being copied|will not overwrite just-created )/.test(line)
 
-export const sizeOf = async (
-  folder: string,
-  how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
-): Promise<number> => {
-  const seen = new Set<string>()
-  let bytes = 0
-  let problem: string | undefined
-  const code = await run({
-    ...how,
-    argv: ['find', folder, '-type', 'f', '-printf', '%n %i %s %b\\n'],
-    reads: [folder],
-    onOutput: (line) => {
-      const [names = '', inode = '', size = '', blocks = ''] = line.split(' ')
-      if (names !== '1') {
-        if (seen.has(inode)) return
-        seen.add(inode)
-      }
-      bytes += Math.min(Number(size), Number(blocks) * 512)
-    },
-    onError: (line) => {
-      problem ??= line
-    },
-  })
-  if (code !== 0) throw new Error(problem ?? `find exited with ${code}`)
-  return bytes
-}
-
 /**
- * Disk usage of folders that a devbox may be changing; hard links count once. Unspecified: every entry counts at least
- * `minFileBytes`, because even empty files use up inodes.
+ * Measures folders that a devbox may be changing; hard links count once. Unspecified: `usedBytes` counts at least
+ * `minFileBytes` per entry, because even empty files use up inodes.
  */
-export const usageOf = async (
+export const measure = async (
   folders: readonly string[],
-  how: { isolation: Isolation; marks: Record<string, string>; signal?: AbortSignal },
-): Promise<number> => {
+  how: Pick<Tool, 'isolation' | 'marks' | 'signal'>,
+): Promise<{ sizeBytes: number; usedBytes: number }> => {
   let found: number[] = []
   const code = await run({
     ...how,
-    argv: ['sh', '-c', `find "$@" -xdev -printf '%y %n %i %b\\n' | awk '${sumUsage}'`, 'sh', ...folders],
+    argv: ['sh', '-c', `find "$@" -xdev -printf '%y %n %i %s %b\\n' | awk '${sumUp}'`, 'sh', ...folders],
     reads: folders,
     onOutput: (line) => {
       found = line.split(' ').map(Number)
     },
     onError: () => undefined,
   })
-  const [bytes, count] = found
-  if (bytes === undefined || count === undefined) throw new Error(`Could not measure the disk: ${code}`)
-  return Math.max(bytes, count * minFileBytes)
+  const [sizeBytes, blockBytes = 0, count = 0] = found
+  if (sizeBytes === undefined) throw new Error(`Could not measure the disk: ${code}`)
+  return { sizeBytes, usedBytes: Math.max(blockBytes, count * minFileBytes) }
 }
 const minFileBytes = 4096
 // Not du: it aborts if a folder becomes a symlink, so a devbox could evade its limit.
-const sumUsage =
-  '$1 == "d" || $2 == 1 || !seen[$3]++ { count++; blocks += $4 } END { printf "%.0f %.0f\\n", 512 * blocks, count }'
+const sumUp = `$1 == "d" || $2 == 1 || !seen[$3]++ {
+  count++; used += 512 * $5
+  if ($1 == "f") size += $4 < 512 * $5 ? $4 : 512 * $5
+} END { printf "%.0f %.0f %.0f\\n", size, used, count }`
 
 /** Deletes a folder tree. Node's own removal fails on paths over 4096 bytes and on folders without permissions. */
-export const removeTree = async (path: string): Promise<void> => {
-  if ((await exitCode('rm', '-rf', '--', path)) === 0) return
-  await exitCode('chmod', '-R', 'u+rwx', '--', path)
-  const code = await exitCode('rm', '-rf', '--', path)
+export const removeFolder = async (path: string): Promise<void> => {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return
+  const script = 'rm -rf -- "$1" || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }'
+  const [code] = await once(spawnProcess('/bin/sh', ['-c', script, 'sh', path], { stdio: 'ignore' }), 'exit')
   if (code !== 0) throw new Error(`Could not delete ${path} (rm exited with ${code})`)
-}
-
-const exitCode = async (file: string, ...args: string[]): Promise<number | null> => {
-  const [code] = (await once(spawnProcess(file, args, { stdio: 'ignore' }), 'exit')) as [number | null]
-  return code
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { isRootFolder, type System } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { namesIn } from '#lib/service/store/lost-and-found.ts'
-import { removeTree } from './disk.ts'
+import { removeFolder } from './disk.ts'
 
 export interface Mount {
   field: string
@@ -52,13 +52,13 @@ export const stageMounts = async (folder: string, mounts: readonly Mount[]): Pro
  * Creates `home` and `tmp`, empty or with `restore`. `home` is renamed into place last, so an interrupted run starts
  * over.
  */
-export const makeDisk = async (folder: string, restore?: (home: string) => Promise<void>): Promise<void> => {
+export const makeDisk = async (folder: string, restore?: (to: string) => Promise<void>): Promise<void> => {
   const home = join(folder, 'home')
   const unfinished = join(folder, 'new')
   const fresh = (name: (typeof diskFolders)[number]) => join(unfinished, name)
   if (!existsSync(home)) {
     await removeFolder(unfinished)
-    await restore?.(fresh('home'))
+    await restore?.(unfinished)
     for (const name of diskFolders) {
       await mkdir(fresh(name), { recursive: true, mode: 0o700 })
       await copyOver(join(staged(folder), name), fresh(name))
@@ -115,9 +115,6 @@ export const isUnfinished = (folder: string): boolean => {
   const names = namesIn(folder)
   return lstatSync(folder).isDirectory() && names.every((name) => foldersBeforeStart.includes(name))
 }
-
-export const removeFolder = (path: string): Promise<void> =>
-  rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => removeTree(path))
 
 const systemFolder = 'system'
 const systemNote = 'made-of.json'

@@ -139,27 +139,6 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     expect((await run(short, 'ls')).stdout).toBe('')
   })
 
-  it('pass current secret values to commands and launch commands', async () => {
-    await service.client.secrets.create({ body: { name: 'TOKEN', value: 'first value' } })
-    const id = await create({
-      secrets: { API_TOKEN: 'TOKEN' },
-      environment_variables: { PLAIN: 'plain' },
-      launch_parameters: { launch_commands: ['echo "$API_TOKEN $PLAIN" > ~/launched'] },
-    })
-    expect((await run(id, 'cat launched; echo "$API_TOKEN"')).stdout).toBe('first value plain\nfirst value\n')
-    expect(JSON.stringify(await service.client.devboxes.get({ params: { id } }))).not.toContain('first value')
-    await service.client.secrets.update({ params: { name: 'TOKEN' }, body: { value: 'second value' } })
-    await suspend(id)
-    await reach(id, 'suspended')
-    await resume(id)
-    await reach(id, 'running')
-    expect((await run(id, 'echo "$API_TOKEN"')).stdout).toBe('second value\n')
-    await expect(service.otherClient.devboxes.create({ body: { secrets: { A: 'TOKEN' } } })).rejects.toMatchObject({
-      status: 400,
-      field: 'secrets',
-    })
-  })
-
   it('start from a snapshot, with mounts that never follow its symlinks', async () => {
     const source = await create()
     await run(source, 'echo kept > ~/kept; echo old > ~/file; ln -s /tmp ~/link; echo rc > ~/.bashrc')
@@ -355,54 +334,6 @@ const isMounted = mountSmallDisk(smallDisk)
 afterAll(() => {
   if (isMounted) execFileSync('umount', ['--lazy', smallDisk])
   rmSync(smallDisk, { recursive: true })
-})
-
-describe.skipIf(!isMounted)('a launch command that fills the disk', () => {
-  it('fails the devbox, whose shutdown frees the disk', async () => {
-    const service = await startService({ isolation: 'none', dataDir: smallDisk })
-    const { reach, create, run, shutdown } = helpersOf(() => service)
-    try {
-      const { id } = await service.client.devboxes.create({
-        body: { launch_parameters: { launch_commands: ['head -c 200M /dev/zero > ~/full'] } },
-      })
-      expect((await reach(id, 'failure')).failure_reason).toBe('out_of_disk')
-
-      await shutdown(id)
-      const next = await create()
-      expect((await run(next, 'head -c 20M /dev/zero > ~/room && echo fits')).stdout).toBe('fits\n')
-    } finally {
-      await service.close()
-    }
-  })
-})
-
-describe('a devbox whose network policy changed while running', () => {
-  it('is suspended at a service restart and reports why when resumed', async () => {
-    const service = await startService({ isolation: 'none' })
-    const { reach, create, resume, run, logOf } = helpersOf(() => service)
-    try {
-      const rules = { name: 'changing', allow_all: true }
-      const { id: network_policy_id } = await service.client.networkPolicies.create({ body: rules })
-      const id = await create({ launch_parameters: { network_policy_id } })
-      await run(id, 'echo kept > ~/kept')
-      const change = (allow_all: boolean) =>
-        service.client.networkPolicies.update({ params: { id: network_policy_id }, body: { allow_all } })
-      await change(false)
-      await service.restart()
-      await reach(id, 'suspended')
-      expect((await logOf(id)).at(-1)).toMatchObject({
-        level: 'error',
-        message: expect.stringContaining(network_policy_id),
-      })
-      await expect(resume(id)).rejects.toMatchObject({ status: 501, field: 'launch_parameters.network_policy_id' })
-      await change(true)
-      await resume(id)
-      await reach(id, 'running')
-      expect((await run(id, 'cat kept')).stdout).toBe('kept\n')
-    } finally {
-      await service.close()
-    }
-  })
 })
 
 describe('the devbox limit', () => {

@@ -8,10 +8,9 @@ import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
-import { type Engine, markers, type RunningDevbox, type Sandbox } from '#lib/service/engine/engine.ts'
-import type { Pipes } from '#lib/service/engine/pipes.ts'
-import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
+import type { Engine, RunningDevbox, Sandbox } from '#lib/service/engine/engine.ts'
 import { signalExitStatus } from '#lib/service/engine/processes.ts'
+import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { isDiskFull } from '#lib/service/kit/errors.ts'
@@ -24,11 +23,12 @@ import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import { runLifecycleCommand } from './lifecycle-command.ts'
-import { makeDisk, removeFolder } from './mounts.ts'
+import { removeFolder } from './disk.ts'
+import { makeDisk } from './mounts.ts'
 import { sandboxSpecOf } from './sandbox-spec.ts'
 
 const settleMs = 100
+const notStarted = 126
 const fullBelowBytes = 8 * 2 ** 20
 const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // An out-of-memory kill counts as the cause of a failure within this time.
@@ -47,7 +47,6 @@ export interface SessionOptions {
   networkPolicies: NetworkPolicyStore
   snapshots: Snapshots
   logs: DevboxLogs
-  pipes: Pipes
   engine: Engine
   serviceId: string
   dataDir: string
@@ -169,7 +168,6 @@ export class DevboxSession {
     await this.#sandbox?.stop()
     await this.#started
     await this.#sandbox?.stop()
-    await killProcesses(markers({ serviceId: this.#options.serviceId, devboxId: this.id }))
   }
 
   countKills(): void {
@@ -188,9 +186,7 @@ export class DevboxSession {
     const stopped = this.stopped
     const spec = store.mustFind(this.id)
     const { snapshot_id } = spec
-    const restore = snapshot_id
-      ? (home: string) => snapshots.restore(snapshot_id, home, { signal: stopped })
-      : undefined
+    const restore = snapshot_id ? (to: string) => snapshots.restore(snapshot_id, to, stopped) : undefined
     // Never replace a lost disk with an empty one.
     if (hasRun(spec) && !existsSync(join(this.#folder, 'home')))
       throw new Error('its disk is missing from the data folder')
@@ -245,10 +241,17 @@ export class DevboxSession {
 
   async #run(sandbox: Sandbox, source: LogSource, command: string) {
     const kills = sandbox.outOfMemoryKills()
-    const { logs, pipes } = this.#options
-    const log = logs.command(this.id, { source, cmd: command })
-    const runFolder = join(this.#folder, 'run')
-    const exitStatus = await runLifecycleCommand({ sandbox, env: this.#env, runFolder, pipes, command, log })
+    const log = this.#options.logs.command(this.id, { source, cmd: command })
+    const devbox = { sandbox, env: this.#env, runFolder: join(this.#folder, 'run') }
+    const exitStatus = await runScript(devbox, {
+      script: command,
+      attach: (stream, reader) => reader.on('data', (chunk: Buffer) => log.output(stream, chunk)),
+      keepsOutputOpen: true,
+    }).catch((error: Error) => {
+      log.output('stderr', Buffer.from(`devdeck: could not start the command: ${error.message}\n`))
+      return notStarted
+    })
+    log.end(exitStatus)
     this.countKills()
     if (exitStatus === 0) return { ok: true, failureReason: undefined }
     return { ok: false, failureReason: await this.#failureReason(sandbox, kills, exitStatus) }

@@ -15,7 +15,7 @@ export const hasExited = (pid: number): boolean => {
 
 type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
 
-export const readProcessTable = (): ProcessTable => {
+const readProcessTable = (): ProcessTable => {
   const alive = new Map<number, ProcessStat & { environment: string | undefined }>()
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry)
@@ -24,29 +24,6 @@ export const readProcessTable = (): ProcessTable => {
       alive.set(pid, { ...stat, environment: readProc(pid, 'environ') })
   }
   return alive
-}
-
-let nextTable: Promise<ProcessTable> | undefined
-
-/**
- * Like `findProcesses`, but calls in the same tick share one scan of /proc. Without it, stopping 100 devboxes would
- * block the service for seconds.
- */
-export const findProcessesBatched = async (
-  marked: Record<string, string>,
-  scan = readProcessTable,
-): Promise<number[]> => {
-  nextTable ??= new Promise((resolve, reject) => {
-    setImmediate(() => {
-      nextTable = undefined
-      try {
-        resolve(scan())
-      } catch (error) {
-        reject(error)
-      }
-    })
-  })
-  return findProcesses(marked, await nextTable)
 }
 
 /**
@@ -67,6 +44,31 @@ export const findProcesses = (marked: Record<string, string>, alive: ProcessTabl
   }
   found.delete(process.pid)
   return [...found]
+}
+
+/** Processes of a service's devboxes by devbox id. Unmarked processes belong to their parent's devbox. */
+export const processesByDevbox = (serviceId: string): Map<string, (ProcessStat & { pid: number })[]> => {
+  const alive = readProcessTable()
+  const mark = `DEVDECK_SERVICE_ID=${serviceId}`
+  const idName = 'DEVDECK_DEVBOX_ID='
+  // Bounded, because reused pids could form a cycle.
+  const devboxOf = (pid: number, left = 64): string | undefined => {
+    const found = alive.get(pid)
+    if (!found || left === 0) return undefined
+    if (!found.environment?.includes(mark)) return devboxOf(found.parent, left - 1)
+    return found.environment
+      .split('\0')
+      .find((variable) => variable.startsWith(idName))
+      ?.slice(idName.length)
+  }
+  const byDevbox = new Map<string, (ProcessStat & { pid: number })[]>()
+  for (const [pid, stat] of alive) {
+    const id = devboxOf(pid)
+    if (id === undefined) continue
+    const others = byDevbox.get(id) ?? []
+    byDevbox.set(id, [...others, { pid, ...stat }])
+  }
+  return byDevbox
 }
 
 /** Returns false if the process (or group, if negative) doesn't exist or belongs to another user. */

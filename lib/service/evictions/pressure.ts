@@ -6,8 +6,6 @@ import type { Evictions } from './evictions.ts'
 const intervalMs = 1_000
 const defaultFloorBytes = 256 * 2 ** 20
 const defaultFloorShare = 0.05
-/** Hysteresis: a shortage ends at this multiple of the floor. */
-const recoveryFactor = 1.1
 
 /**
  * When host memory is low, the least recently used devbox is evicted. When disk space is low, the devbox that is filling the
@@ -33,41 +31,32 @@ interface Options {
   statusOf: (devboxId: string) => string
 }
 
-interface Resource {
-  name: 'memory' | 'disk'
-  floorBytes: number
-  freeBytes: () => number | Promise<number>
-  isShort: boolean
-}
-
 interface Shortage {
-  resource: Resource['name']
+  resource: 'memory' | 'disk'
   text: string
   isUrgent: boolean
 }
 
 export class PressureWatch {
   readonly #options: Options
-  readonly #resources: Resource[]
   readonly #timer: NodeJS.Timeout
+  readonly #short = new Set<Shortage['resource']>()
   #evicting: string | undefined
   /** Devboxes whose eviction was canceled; not evicted again during this shortage. */
   readonly #spared = new Set<string>()
   #isChecking = false
 
-  private constructor(options: Options, resources: Resource[]) {
+  constructor(options: Options) {
     this.#options = options
-    this.#resources = resources
-    this.#timer = setInterval(() => void this.#check(), intervalMs).unref()
-  }
-
-  static async start(options: Options): Promise<PressureWatch> {
-    const { pressure, dataDir } = options
-    const floors = await floorsOf(pressure, dataDir)
-    return new PressureWatch(options, [
-      { name: 'memory', floorBytes: floors.memory, freeBytes: freeMemory, isShort: false },
-      { name: 'disk', floorBytes: floors.disk, freeBytes: () => freeDisk(dataDir), isShort: false },
-    ])
+    this.#timer = setInterval(() => {
+      if (this.#isChecking) return
+      this.#isChecking = true
+      this.#check()
+        .catch(logFailure('Could not check free memory and disk'))
+        .finally(() => {
+          this.#isChecking = false
+        })
+    }, intervalMs).unref()
   }
 
   close(): void {
@@ -75,36 +64,24 @@ export class PressureWatch {
   }
 
   async #check() {
-    if (this.#isChecking) return
-    this.#isChecking = true
-    try {
-      const shortages: Shortage[] = []
-      for (const resource of this.#resources) {
-        const shortage = await this.#shortage(resource)
-        if (shortage) shortages.push(shortage)
-      }
-      if (shortages.length === 0) this.#spared.clear()
-      this.#updateEvicting()
-      for (const shortage of shortages) if (this.#evicting === undefined) this.#evictNext(shortage)
-    } catch (error) {
-      logFailure('Could not check free memory and disk')(error)
-    } finally {
-      this.#isChecking = false
-    }
+    const { pressure, dataDir } = this.#options
+    const floors = await floorsOf(pressure, dataDir)
+    const shortages = [
+      this.#shortage('memory', freemem(), floors.memory),
+      this.#shortage('disk', await freeDisk(dataDir), floors.disk),
+    ].filter((each) => each !== undefined)
+    if (shortages.length === 0) this.#spared.clear()
+    this.#updateEvicting()
+    for (const shortage of shortages) if (this.#evicting === undefined) this.#evictNext(shortage)
   }
 
-  async #shortage(resource: Resource): Promise<Shortage | undefined> {
-    const free = await resource.freeBytes()
-    const wasShort = resource.isShort
-    resource.isShort = free < resource.floorBytes * (wasShort ? recoveryFactor : 1)
-    const text = `${mebibytes(free)} of ${resource.name} free, minimum ${mebibytes(resource.floorBytes)}`
-    if (resource.isShort !== wasShort)
-      logError({
-        level: resource.isShort ? 'warn' : 'info',
-        message: `${resource.isShort ? 'Low' : 'No longer low'} on ${resource.name}: ${text}`,
-      })
-    const isUrgent = free < resource.floorBytes / 2
-    return resource.isShort ? { resource: resource.name, text, isUrgent } : undefined
+  #shortage(resource: Shortage['resource'], freeBytes: number, floorBytes: number): Shortage | undefined {
+    const isShort = freeBytes < floorBytes
+    const text = `${mebibytes(freeBytes)} of ${resource} free, minimum ${mebibytes(floorBytes)}`
+    if (isShort && !this.#short.has(resource)) logError({ level: 'warn', message: `Low on ${resource}: ${text}` })
+    if (isShort) this.#short.add(resource)
+    else this.#short.delete(resource)
+    return isShort ? { resource, text, isUrgent: freeBytes < floorBytes / 2 } : undefined
   }
 
   #updateEvicting() {
@@ -135,8 +112,6 @@ export const floorsOf = async ({ minFreeMemoryBytes, minFreeDiskBytes }: Pressur
   const usual = (total: number) => Math.min(defaultFloorBytes, Math.floor(total * defaultFloorShare))
   return { memory: minFreeMemoryBytes ?? usual(totalmem()), disk: minFreeDiskBytes ?? usual(blocks * bsize) }
 }
-
-export const freeMemory = freemem
 
 export const freeDisk = async (dataDir: string): Promise<number> => {
   const { bavail, bsize } = await statfs(dataDir)

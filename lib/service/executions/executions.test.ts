@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultLimits } from '#lib/service/config.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const slowEventLoop = async (ms: number): Promise<() => void> => {
@@ -40,15 +39,6 @@ describe('launching', () => {
   }
   const linesOf = async (file: string) =>
     (await post('execute_sync', { command: `cat ${file}` })).stdout.split('\n').length - 1
-
-  it('runs a command_id once for concurrent requests', async () => {
-    const body = { command: 'echo x >> ~/same-id; sleep 0.1', command_id: '01990000-0000-7000-8000-000000000002' }
-    const responses = await Promise.all(Array.from({ length: 8 }, () => post('execute', body)))
-    expect(new Set(responses.map(({ execution_id, status }) => `${execution_id} ${status}`))).toEqual(
-      new Set([`${body.command_id} completed`]),
-    )
-    expect(await linesOf('~/same-id')).toBe(1)
-  })
 
   // A busy service used to process exits before output and drop the output.
   it('keeps all output if the service is busy when commands end', async () => {
@@ -119,32 +109,4 @@ it('limits unfinished commands per account', async () => {
   } finally {
     await service.close()
   }
-})
-
-describeUnderEachIsolation('stopping a devbox under isolation', (isolation) => {
-  it('completes running and queued commands with a reason', async () => {
-    const service = await startService({ isolation })
-    try {
-      const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
-      const start = (command: string) =>
-        service.client.executions.executeAsync({ params: { id }, body: { command, shell_name: 'main' } })
-      const running = await start('echo up; sleep 1000')
-      const queued = await start('echo never')
-      const params = { devbox_id: id, execution_id: running.execution_id }
-      for await (const { output } of service.client.executions.streamStdout({ params })) if (output) break
-      await service.client.devboxes.shutdown({ params: { id } })
-      for (const [{ execution_id }, stdout] of [
-        [running, 'up\n'],
-        [queued, ''],
-      ] as const)
-        expect(await service.client.executions.get({ params: { devbox_id: id, execution_id } })).toMatchObject({
-          status: 'completed',
-          exit_status: 137,
-          stdout,
-          stderr: 'devdeck: the devbox was stopped; the command was killed\n',
-        })
-    } finally {
-      await service.close()
-    }
-  })
 })

@@ -4,7 +4,7 @@ import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Execution, ExecutionStatus, OutputChunk, StdinSignal } from '#lib/contract/executions.ts'
 import type { RunningDevbox } from '#lib/service/engine/engine.ts'
-import type { Pipes, Stream } from '#lib/service/engine/pipes.ts'
+import type { Stream } from '#lib/service/engine/run-script.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
@@ -36,7 +36,6 @@ export interface Launch {
 interface Options {
   store: ExecutionStore
   folderOf: (devboxId: string) => string
-  pipes: Pipes
   logs: DevboxLogs
   maxPerAccount: number
   quota: StorageQuota
@@ -115,7 +114,6 @@ export class Executions {
       devbox: running,
       folder: this.#folder(devboxId, record.id),
       allowance: this.#allowance(account, devboxId),
-      pipes: this.#options.pipes,
       log: this.#options.logs.command(devboxId, {
         source: 'exec',
         cmd: command,

@@ -1,12 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
-import { closeSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
-import type { Pipes } from '#lib/service/engine/pipes.ts'
-import { OutputPipes, type Stream, streams } from '#lib/service/engine/pipes.ts'
-import { signal, signalExitStatus, waitForExit, waitUntil } from '#lib/service/engine/processes.ts'
-import { bashCommand } from '#lib/service/engine/run-file.ts'
+import type { RunningDevbox } from '#lib/service/engine/engine.ts'
+import { signal, signalExitStatus, waitUntil } from '#lib/service/engine/processes.ts'
+import { runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
@@ -21,7 +17,6 @@ interface Options {
   devbox: RunningDevbox
   folder: string
   allowance: OutputAllowance
-  pipes: Pipes
   log: CommandLog
   attachStdin: boolean
 }
@@ -33,18 +28,16 @@ export class LiveExecution {
   readonly stdin: Stdin | undefined
   readonly #ended = Promise.withResolvers<number>()
   readonly #devbox: RunningDevbox
-  readonly #pipes: Pipes
   readonly #log: CommandLog
   readonly #canceled = Promise.withResolvers<void>()
   #canceledStatus: number | undefined
   #devboxStopped = false
   #child: ChildProcess | undefined
 
-  constructor({ account, record, devbox, folder, allowance, pipes, log, attachStdin }: Options) {
+  constructor({ account, record, devbox, folder, allowance, log, attachStdin }: Options) {
     this.account = account
     this.record = record
     this.#devbox = devbox
-    this.#pipes = pipes
     this.#log = log
     this.output = {
       stdout: new OutputBuffer(join(folder, 'stdout'), allowance),
@@ -110,38 +103,19 @@ export class LiveExecution {
     this.#canceled.resolve()
   }
 
-  async #spawn(): Promise<number> {
-    const { argv, file } = await bashCommand(this.#devbox, this.#script())
-    const output = await OutputPipes.open(this.#pipes, (stream, reader) => {
-      reader.pipe(this.output[stream].sink, { end: false })
-      reader.on('data', (chunk: Buffer) => this.#log.output(stream, chunk))
+  #spawn(): Promise<number> {
+    return runScript(this.#devbox, {
+      script: this.#script(),
+      attach: (stream, reader) => {
+        reader.pipe(this.output[stream].sink, { end: false })
+        reader.on('data', (chunk: Buffer) => this.#log.output(stream, chunk))
+      },
+      connectStdin: this.stdin && ((descriptor) => this.stdin?.connect(descriptor)),
+      canceled: () => this.#canceledStatus,
+      spawned: (child) => {
+        this.#child = child
+      },
     })
-    let stdin: number | undefined
-    const closeOurEnds = () => {
-      output.closeWriteEnds()
-      if (stdin !== undefined) closeSync(stdin)
-      stdin = undefined
-    }
-    try {
-      if (this.stdin) {
-        const { read, write } = await this.#pipes.forInput()
-        stdin = read
-        this.stdin.connect(write)
-      }
-      if (this.#canceledStatus !== undefined) return this.#canceledStatus
-      const { sandbox, env } = this.#devbox
-      const stdio = [stdin ?? ('ignore' as const), ...output.writeEnds]
-      const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
-      this.#child = child
-      closeOurEnds()
-      const exitStatus = await waitForExit(child)
-      await output.drained()
-      return exitStatus
-    } finally {
-      closeOurEnds()
-      output.destroy()
-      if (file) await rm(file, { force: true })
-    }
   }
 
   #report(message: string) {

@@ -1,5 +1,5 @@
 import { type ExecuteCommand, type Execution, executions, maxWaitSeconds } from '#lib/contract/executions.ts'
-import type { Stream } from '#lib/service/engine/pipes.ts'
+import type { Stream } from '#lib/service/engine/run-script.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Deps } from '#lib/service/parts.ts'

@@ -241,14 +241,6 @@ describeUnderEachIsolation('files under isolation', (isolation) => {
     expect(await text('early')).toBe('new')
   })
 
-  it('are complete under concurrent writes', async () => {
-    const contents = Array.from({ length: 20 }, (_, i) => String(i).repeat(50_000))
-    const responses = await Promise.all(contents.map((each) => write('contended', each)))
-    expect(responses.map(({ status }) => status)).toEqual(contents.map(() => 200))
-    expect(contents).toContain(await text('contended'))
-    expect((await run('ls -A | grep -c devdeck-')).stdout).toBe('0\n')
-  })
-
   it('require a running devbox', async () => {
     const stopped = await newDevbox()
     await service.client.devboxes.suspend({ params: { id: stopped } })

@@ -125,37 +125,6 @@ describe('the public client', () => {
     expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
   })
 
-  it('waits for a long command, gets its last lines and streams from any offset', async () => {
-    const { devboxes } = client()
-    const { id } = await devboxes.createAndAwaitRunning({})
-    const command = 'sleep 0.3; seq 1 500; seq 1 3 >&2'
-    expect(
-      await devboxes.executeAndAwaitCompletion(id, { command, last_n: '2', optimistic_timeout: 0.1 }),
-    ).toMatchObject({ stdout: '499\n500\n', stdout_truncated: true, stderr: '2\n3\n', stderr_truncated: true })
-
-    const { execution_id } = await devboxes.executions.executeAsync(id, {
-      command:
-        'for i in {1..40}; do echo "é $i"; sleep 0.01; done; printf "\\xf0\\x9f"; sleep 0.1; printf "\\x98\\x80"',
-    })
-    const follow = async (offset: number, pieces = Number.POSITIVE_INFINITY) => {
-      let text = ''
-      for await (const chunk of await devboxes.executions.streamStdoutUpdates(id, execution_id, {
-        offset: `${offset}`,
-      })) {
-        text += chunk.output
-        if (--pieces <= 0) return { text, offset: chunk.offset ?? 0 }
-      }
-      return { text, offset: 0 }
-    }
-    const whole = `${Array.from({ length: 40 }, (_, i) => `é ${i + 1}\n`).join('')}😀`
-    const broken = await follow(0, 3)
-    const [resumed, ...others] = await Promise.all([follow(broken.offset), follow(0), follow(0)])
-    expect(broken.text + resumed.text).toBe(whole)
-    for (const { text } of [...others, await follow(0)]) expect(text).toBe(whole)
-    expect((await follow(Buffer.byteLength(whole) - 4)).text).toBe('😀')
-    await devboxes.shutdown(id)
-  })
-
   it('takes snapshots, waits for them and creates a devbox from one', async () => {
     const { devboxes } = client()
     const source = await devboxes.createAndAwaitRunning({ name: 'source' })
@@ -192,25 +161,6 @@ describe('the public client', () => {
     expect(await statusOf(devboxes.create({ snapshot_id: taken.id }))).toBe(404)
     expect(await run(restored.id, 'cat work/file')).toBe('before\nmore\n')
     await devboxes.shutdown(restored.id)
-  })
-
-  it('sets secrets and variables in a devbox', async () => {
-    const { devboxes, secrets } = client()
-    const name = 'TOKEN'
-    expect((await secrets.create({ name, value: 'first' })).id).toMatch(/^sec_/)
-    await secrets.update(name, { value: "second ' value" })
-    const devbox = await devboxes.createAndAwaitRunning({
-      secrets: { API_TOKEN: name },
-      environment_variables: { PLAIN: 'as is' },
-    })
-    const { stdout } = await devboxes.executeAndAwaitCompletion(devbox.id, { command: 'echo "$API_TOKEN, $PLAIN"' })
-    expect(stdout).toBe("second ' value, as is\n")
-    expect(JSON.stringify([await devboxes.retrieve(devbox.id), await secrets.list()])).not.toContain("' value")
-    expect(await secrets.delete(name)).toMatchObject({ name })
-    await expect(devboxes.create({ secrets: { API_TOKEN: name } })).rejects.toMatchObject({
-      message: expect.stringContaining(name),
-    })
-    await devboxes.shutdown(devbox.id)
   })
 
   it('manages network policies', async () => {

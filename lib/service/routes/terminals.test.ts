@@ -48,15 +48,6 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('accepts binary and text input, also before the prompt', async () => {
-    const { type, shows, socket } = await open()
-    type('echo te"x"t\r')
-    type(Buffer.from('echo bin"ä"ry\r'))
-    await shows(/[\r\n]text\r\n/)
-    await shows(/[\r\n]binäry\r\n/)
-    socket.close()
-  })
-
   it('has its initial size and follows a resize', async () => {
     const { type, shows, name, socket } = await open(newName(), { cols: 100, rows: 30 })
     type('stty size\r')
@@ -115,13 +106,6 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     expect(await attach(service, session.connect_url ?? '').refused).toBe(401)
     expect(session.connect_url).not.toContain(service.key)
     socket.close()
-  })
-
-  it('closes with 4000 when the shell exits', async () => {
-    const { type, closed, name } = await open()
-    type('exit 3\r')
-    expect((await closed).code).toBe(4000)
-    expect((await connect(name)).created).toBe(true)
   })
 
   it('is closed by control with all its processes', async () => {

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
-import { copyFolders, removeTree, sizeOf, usageOf } from '#lib/service/devboxes/disk.ts'
+import { copyFolders, measure, removeFolder } from '#lib/service/devboxes/disk.ts'
 import { diskFolders } from '#lib/service/devboxes/mounts.ts'
 import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from '#lib/service/devboxes/record-file.ts'
 import type { Isolation } from '#lib/service/engine/engine.ts'
-import { killProcesses } from '#lib/service/engine/process/plain-process.ts'
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
@@ -42,7 +41,6 @@ interface Taking {
 export class Snapshots {
   readonly #options: Options
   readonly #taking = new Map<string, Taking>()
-  readonly #restoring = new Map<string, number>()
   // Separate slots, so queued snapshots don't delay devbox starts.
   readonly #takeSlots = new Slots(copiesAtOnce)
   readonly #restoreSlots = new Slots(copiesAtOnce)
@@ -53,18 +51,17 @@ export class Snapshots {
     this.#options = options
   }
 
-  // After a restart: fails incomplete snapshots and deletes leftovers. Call before devboxes start; deletion continues
-  // in the background.
-  async recover(): Promise<void> {
+  // After a restart: completes or fails unfinished snapshots. Call before devboxes start; leftovers are deleted in the
+  // background.
+  recover(): void {
     const { store, folder, lostAndFound } = this.#options
-    await killProcesses(this.#marks)
     for (const id of store.withStatus('in_progress')) {
       const copy = readSnapshotFile(join(folder, id))
       if (copy) store.complete(id, copy.size_bytes ?? 0)
       else store.fail(id, 'The service stopped while the snapshot was in progress')
     }
     const names = namesIn(folder)
-    for (const name of names) if (!isRestoring(name) && !store.find(name)) lostAndFound.take('snapshots', name)
+    for (const name of names) if (!store.find(name)) lostAndFound.take('snapshots', name)
     void this.#cleanUp(names).catch(logFailure('Could not delete leftovers of deleted snapshots'))
   }
 
@@ -73,7 +70,7 @@ export class Snapshots {
     for (const name of names) {
       if (this.#closing.signal.aborted) return
       const snapshot = store.find(name)
-      if (isRestoring(name) || (snapshot && snapshot.status !== 'complete')) await removeTree(join(folder, name))
+      if (snapshot && snapshot.status !== 'complete') await removeFolder(join(folder, name))
       else if (snapshot && !hasRecordFile(join(folder, name))) await this.writeRecord(name)
     }
   }
@@ -131,11 +128,11 @@ export class Snapshots {
     if (state.status === 'deleted') notFound('snapshot', id)
     const reason = deleteRefusal(state.status)
     if (reason) throw new ServiceError('conflict', reason, { shouldRetry: false })
-    if (this.#restoring.has(id) || store.isBeingStartedFrom(account, id))
+    if (store.isBeingStartedFrom(account, id))
       throw new ServiceError('conflict', 'A devbox is starting from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
     quota.add(account, 'snapshots', -(state.snapshot.size_bytes ?? 0))
-    await removeTree(join(folder, id)).catch(
+    await removeFolder(join(folder, id)).catch(
       logFailure(`Could not delete the copy of snapshot ${id}; retrying at the next start`),
     )
   }
@@ -149,35 +146,17 @@ export class Snapshots {
         retryAfterSeconds: 1,
       })
     if (state.status !== 'complete')
-      throw new ServiceError('invalid_argument', `Snapshot ${id} failed`, {
-        field: 'snapshot_id',
-      })
+      throw new ServiceError('invalid_argument', `Snapshot ${id} failed`, { field: 'snapshot_id' })
   }
 
-  // Copies the snapshot's disk to `home`, which must not exist, and `tmp` next to it. `home` is renamed into place
-  // last, so an existing one is complete. Blocks deletion of the snapshot.
-  async restore(id: string, home: string, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    const { folder } = this.#options
-    const from = join(folder, id)
-    const to = join(folder, newId(restoringPrefix))
-    const abort = signal ? AbortSignal.any([this.#closing.signal, signal]) : this.#closing.signal
-    this.#restoring.set(id, (this.#restoring.get(id) ?? 0) + 1)
-    try {
-      await this.#restoreSlots.run(abort, async () => {
-        if (!existsSync(from)) throw failed(`The data of snapshot ${id} is missing from the data folder`)
-        await this.#copy(from, to, abort)
-        const tmp = join(dirname(home), 'tmp')
-        await removeTree(tmp)
-        await mkdir(dirname(home), { recursive: true, mode: 0o700 })
-        if (existsSync(join(to, 'tmp'))) await rename(join(to, 'tmp'), tmp)
-        await rename(join(to, 'home'), home)
-      })
-    } finally {
-      const others = (this.#restoring.get(id) ?? 1) - 1
-      if (others > 0) this.#restoring.set(id, others)
-      else this.#restoring.delete(id)
-      await this.#discard(to)
-    }
+  /** Copies the snapshot's disk to the folder `to`, which must not exist. */
+  async restore(id: string, to: string, stopped: AbortSignal): Promise<void> {
+    const from = join(this.#options.folder, id)
+    const signal = AbortSignal.any([this.#closing.signal, stopped])
+    await this.#restoreSlots.run(signal, async () => {
+      if (!existsSync(from)) throw failed(`The data of snapshot ${id} is missing from the data folder`)
+      await this.#copy(from, to, signal)
+    })
   }
 
   isBeingTaken(devboxId: string): boolean {
@@ -196,10 +175,6 @@ export class Snapshots {
     await Promise.all(all.map(({ done }) => done))
   }
 
-  get #marks() {
-    return { DEVDECK_SERVICE_ID: this.#options.serviceId, DEVDECK_COPIES: 'snapshots' }
-  }
-
   #of(devboxId: string): Taking[] {
     return [...this.#taking.values()].filter((taking) => taking.devboxId === devboxId)
   }
@@ -209,7 +184,7 @@ export class Snapshots {
   }
 
   async #take(account: string, id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
-    const { store, folder, folderOf, isolation, quota } = this.#options
+    const { store, folder, folderOf, quota } = this.#options
     const to = join(folder, id)
     const signal = AbortSignal.any([given, this.#closing.signal])
     let counted = 0
@@ -219,21 +194,22 @@ export class Snapshots {
     }
     try {
       await this.#takeSlots.run(signal, async () => {
-        const expected = await usageOf(diskOf(folderOf(devboxId)), { isolation, marks: this.#marks, signal })
-        quota.require(account, expected)
-        count(expected)
+        const { usedBytes } = await measure(diskOf(folderOf(devboxId)), this.#how(signal))
+        quota.require(account, usedBytes)
+        count(usedBytes)
         await this.#copy(folderOf(devboxId), to, signal)
-        const size = await sizeOf(to, { isolation, marks: this.#marks, signal })
+        const { sizeBytes } = await measure([to], this.#how(signal))
         // Write the record file first: it marks the copy as complete, even for an older database.
-        await writeSnapshotFile(to, { ...store.mustFind(id), size_bytes: size })
-        store.complete(id, size)
-        count(size)
+        await writeSnapshotFile(to, { ...store.mustFind(id), size_bytes: sizeBytes })
+        store.complete(id, sizeBytes)
+        count(sizeBytes)
       })
       return undefined
     } catch (error) {
       const problem = asServiceError(error)
       if (problem !== error) logFailure(`Snapshot ${id} failed`)(error)
-      await this.#discard(to)
+      if (!this.#closing.signal.aborted)
+        await removeFolder(to).catch(logFailure(`Could not delete ${to}; retrying at the next start`))
       count(0)
       await untilStored(
         () => store.fail(id, problem.message),
@@ -247,26 +223,18 @@ export class Snapshots {
   async #copy(from: string, to: string, signal: AbortSignal): Promise<void> {
     const tooLong = AbortSignal.timeout(maxCopyMs)
     await mkdir(to, { recursive: true, mode: 0o700 })
-    await copyFolders({
-      from: diskOf(from),
-      to,
-      isolation: this.#options.isolation,
-      marks: this.#marks,
-      signal: AbortSignal.any([signal, tooLong]),
-    }).catch((error: unknown) => {
+    const how = this.#how(AbortSignal.any([signal, tooLong]))
+    await copyFolders({ from: diskOf(from), to, ...how }).catch((error: unknown) => {
       throw tooLong.aborted && !signal.aborted ? failed('Copying the disk timed out') : error
     })
     if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
   }
 
-  async #discard(path: string): Promise<void> {
-    if (this.#closing.signal.aborted) return
-    await removeTree(path).catch(logFailure(`Could not delete ${path}; retrying at the next start`))
+  #how(signal: AbortSignal) {
+    const { isolation, serviceId } = this.#options
+    return { isolation, marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'snapshots' }, signal }
   }
 }
-
-const restoringPrefix = 'restoring'
-const isRestoring = (name: string) => name.startsWith(`${restoringPrefix}_`)
 
 const diskOf = (folder: string): string[] =>
   diskFolders.map((name) => join(folder, name)).filter((path) => existsSync(path))

@@ -98,24 +98,6 @@ describe('terminal clients', () => {
     await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
   })
 
-  it('are limited to one when several replace a lost one', async () => {
-    const name = `${id}-many`
-    const network = await startNetwork()
-    await attachThrough(network, name)
-    network.cut()
-    const urls = await Promise.all(Array.from({ length: 10 }, () => urlOf(name)))
-    const clients = urls.map((url) => attach(service, url))
-    const ends = await Promise.all(
-      clients.map(({ refused, closed, shows }) =>
-        Promise.race([refused, closed.then(({ code }) => code), shows(/\$ /).then(() => 'in')]),
-      ),
-    )
-    expect(ends.filter((end) => end === 'in')).toHaveLength(1)
-    expect(ends.filter((end) => end === 409 || end === 4009)).toHaveLength(9)
-    for (const { socket } of clients) socket.terminate()
-    network.close()
-  })
-
   it('are disconnected when their API key is revoked', async () => {
     const database = openDatabase(join(service.dataDir, databaseName))
     const keys = createKeyStore(database)

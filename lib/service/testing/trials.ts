@@ -18,7 +18,6 @@ import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.t
 import { defaultMaxEnvironmentBytes } from '#lib/service/config.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
-import { Pipes } from '#lib/service/engine/pipes.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { Snapshots } from '#lib/service/snapshots/snapshots.ts'
@@ -58,12 +57,10 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
   const database = openDatabase(join(folder, 'test.db'))
   const folderOf = (devboxId: string) => join(folder, 'devboxes', devboxId)
   const logs = new DevboxLogs(folderOf)
-  const pipes = new Pipes(join(folder, 'pipes'))
   const serviceId = newId('test')
   const executions = new Executions({
     store: createExecutionStore(database),
     folderOf,
-    pipes,
     logs,
     maxPerAccount: 1000,
     quota: new StorageQuota(0),
@@ -85,7 +82,6 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     }),
     lostAndFound: new LostAndFound(folder),
     logs,
-    pipes,
     executions,
     engine: bubblewrap,
     serviceId,
@@ -148,7 +144,6 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     },
     async close() {
       await devboxes.close()
-      pipes.close()
       database.close()
       rmSync(folder, { recursive: true, force: true })
     },

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
 import { type Sandbox, type SandboxSpec, spawnIn } from '../engine.ts'
@@ -106,11 +105,6 @@ describe.skipIf(problem !== undefined)('a bubblewrap sandbox', () => {
     expect(await outputOf(one, 'head -c 100M /dev/zero > big; stat -c %s big; rm big')).toContain(String(2 ** 24))
   })
 
-  it("reports what isn't enforced", () => {
-    expect(other.notEnforced.join()).not.toContain('Network')
-    expect(one.notEnforced.join()).toContain('Disk: 0.02 GB per file')
-  })
-
   describe('without a network', () => {
     it("can't reach the host", async () => {
       const server = createServer((socket) => socket.end('the host')).listen(0, '127.0.0.1')
@@ -122,35 +116,6 @@ describe.skipIf(problem !== undefined)('a bubblewrap sandbox', () => {
       await expect(other.connect(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
       expect(await outputOf(other, 'tail -n +3 /proc/net/dev | cut -d: -f1')).toBe('lo')
       server.close()
-    })
-
-    it('accepts connections on its loopback from the service', async () => {
-      const script =
-        'import socket\ns = socket.create_server(("127.0.0.1", 8080))\nopen("/tmp/up", "w").close()\nwhile True:\n c, _ = s.accept()\n c.sendall(b"hello ")\n d = b""\n while b := c.recv(65536): d += b\n c.sendall(str(len(d)).encode())\n c.close()'
-      const child = spawnIn(other.launch({ argv: ['/usr/bin/env', 'python3', '-c', script], env: {} }), {
-        stdio: ['ignore', 'ignore', 'ignore'],
-      })
-      await outputOf(other, 'until [ -e /tmp/up ]; do sleep 0.01; done')
-      const responses = await Promise.all(
-        [0, 1, 5_000_000].map(async (size) => {
-          const socket = await other.connect(8080)
-          socket.end(Buffer.alloc(size))
-          return text(socket)
-        }),
-      )
-      expect(responses).toEqual(['hello 0', 'hello 1', 'hello 5000000'])
-      child.kill()
-    })
-
-    it('accepts connections on its IPv6 loopback', async () => {
-      const script =
-        'import socket\ns = socket.create_server(("::1", 8081), family=socket.AF_INET6)\nopen("/tmp/up6", "w").close()\ns.accept()[0].sendall(b"six")'
-      const child = spawnIn(other.launch({ argv: ['/usr/bin/env', 'python3', '-c', script], env: {} }), {
-        stdio: ['ignore', 'ignore', 'ignore'],
-      })
-      await outputOf(other, 'until [ -e /tmp/up6 ]; do sleep 0.01; done')
-      expect(await text(await other.connect(8081))).toBe('six')
-      child.kill()
     })
   })
 })

@@ -27,7 +27,7 @@ import { bashrcInside, boxCommand, bwrap, homeOf, run, tmp } from './arguments.t
 import { masksFor } from './host-files.ts'
 import { callNumbers, seccompFilter } from './seccomp.ts'
 import { prepareSystem } from './system.ts'
-import { allocateUser, allocateUserRange, chownDisk, hasDedicatedUsers, isPrivileged, unshare } from './users.ts'
+import { allocateUsers, chownDisk, hasDedicatedUsers, isPrivileged, unshare } from './users.ts'
 
 /**
  * One set of namespaces per devbox, held by an idle init process. Commands join it, so they see each other, and the
@@ -77,8 +77,7 @@ const startSandbox = async (
 ): Promise<Sandbox> => {
   const python = spec.root === undefined ? undefined : await machinePython()
   const enforcement = await enforceLimits(spec, 'bubblewrap', report)
-  const take = spec.system ? allocateUserRange : allocateUser
-  const user = hasDedicatedUsers() ? take(spec.devboxId) : undefined
+  const user = hasDedicatedUsers() ? allocateUsers(spec.devboxId, spec.system ? 'range' : 'single') : undefined
   const end = async () => {
     await enforcement.end()
     user?.release()
@@ -129,8 +128,7 @@ const runningSandbox = (
   const exited = once(holder, 'exit')
   const cleanUp = async () => {
     if (holder.exitCode === null && holder.signalCode === null) await exited
-    outbound.end()
-    connector.close()
+    await Promise.all([outbound.end(), connector.close()])
     await enforcement.end()
   }
   const cleaned = cleanUp()
@@ -222,7 +220,6 @@ const networkLaunches = (
     inNetwork: (argv) => enterNetwork(spec, namespaces, argv),
     onHostNetwork: (argv) => command([...(namespacePrefix.length > 0 ? [nsenter, ...namespacePrefix] : []), ...argv]),
     unprivileged: command,
-    spare: lowerOutOfMemoryScore,
     path: `/proc/${namespaces.init}/ns/net`,
   }
 }

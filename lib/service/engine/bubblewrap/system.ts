@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { System } from '../engine.ts'
 import { machinePython } from '../python.ts'
 import { isBelow, machineFolders, privatePaths, publicNamesForUsers } from './host-files.ts'
-import { allocateUserRange, hasDedicatedUsers, type Overlay, runAsUser, systemMount } from './users.ts'
+import { allocateUsers, hasDedicatedUsers, type Overlay, runAsUser, systemMount } from './users.ts'
 
 const overlaidFolders = () =>
   machineFolders.filter(
@@ -77,7 +77,7 @@ const probe = async (): Promise<string | undefined> => {
   if (process.getuid?.() === 0 && !hasDedicatedUsers()) return "the service can't run devboxes as dedicated users"
   await mkdir(systemsFolder, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(systemsFolder, 'new-probe-'))
-  const own = hasDedicatedUsers() ? allocateUserRange(folder) : undefined
+  const own = hasDedicatedUsers() ? allocateUsers(folder, 'range') : undefined
   try {
     const system = { base: join(folder, 'base'), layers: [], own: join(folder, 'own') }
     for (const path of [...overlaidFolders(), '/filled/folder']) mkdirSync(join(system.base, path), { recursive: true })

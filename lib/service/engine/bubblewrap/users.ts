@@ -26,12 +26,12 @@ const script = fileURLToPath(new URL('./run-as-user.pl', import.meta.url))
 
 const mountPoint = '/tmp'
 
-// Unused uids, above those of useradd, subuid and systemd, and below negative ones.
-const first = 0x70000000
-const count = 0x07ffffff
-const firstRange = 0x78000000
-const ranges = 0x7ff
 const usersOfSystem = 0x10000
+// Unused uids, above those of useradd, subuid and systemd, and below negative ones.
+const pools = {
+  single: { first: 0x70000000, size: 1, count: 0x07ffffff },
+  range: { first: 0x78000000, size: usersOfSystem, count: 0x7ff },
+}
 
 /** Whether devboxes can run as uids that no one else on the host uses. */
 export const hasDedicatedUsers = (): boolean => {
@@ -46,25 +46,19 @@ let known: boolean | undefined
 const taken = new Set<number>()
 
 /**
- * Allocates a uid for one devbox start: stable across starts unless in use, and never shared by two running devboxes.
+ * Allocates a uid, or the first of a range, for one devbox start: stable across starts unless in use, and never shared
+ * by two running devboxes.
  */
-export const allocateUser = (devboxId: string): { uid: number; release(): void } => {
-  const start = createHash('sha256').update(devboxId).digest().readUInt32BE() % count
-  let uid = first + start
-  for (let next = start + 1; taken.has(uid); next++) uid = first + (next % count)
-  taken.add(uid)
-  return { uid, release: () => void taken.delete(uid) }
-}
-
-export const allocateUserRange = (devboxId: string): { uid: number; release(): void } => {
-  const start = createHash('sha256').update(devboxId).digest().readUInt32BE()
-  for (let i = 0; i < ranges; i++) {
-    const uid = firstRange + ((start + i) % ranges) * usersOfSystem
+export const allocateUsers = (name: string, kind: keyof typeof pools): { uid: number; release(): void } => {
+  const { first, size, count } = pools[kind]
+  const start = createHash('sha256').update(name).digest().readUInt32BE()
+  for (let i = 0; i < count; i++) {
+    const uid = first + ((start + i) % count) * size
     if (taken.has(uid)) continue
     taken.add(uid)
     return { uid, release: () => void taken.delete(uid) }
   }
-  throw new Error(`All ${ranges} user ranges are in use`)
+  throw new Error(`All ${count} user ranges are in use`)
 }
 
 export const chownDisk = async (uid: number, { home, tmp, run, root }: SandboxSpec): Promise<void> => {
@@ -129,5 +123,5 @@ const mapsAll = (file: string): boolean =>
     .split('\n')
     .some((line) => {
       const [start = 0, , length = 0] = line.trim().split(/\s+/).map(Number)
-      return start <= first && start + length >= first + count
+      return start <= pools.single.first && start + length >= pools.range.first
     })

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { type Launch, spawnIn } from '../engine.ts'
@@ -10,7 +11,8 @@ export interface Reply {
 
 interface Connector {
   connect(port: number): Promise<Socket>
-  close(): void
+  /** Resolves once the helper has exited. */
+  close(): Promise<void>
 }
 
 /**
@@ -56,9 +58,9 @@ export const createConnector = (enter: (argv: readonly string[]) => Launch): Con
       })
       return reply.promise
     },
-    close() {
+    async close() {
       isClosed = true
-      child?.kill('SIGKILL')
+      if (child?.kill('SIGKILL')) await once(child, 'exit')
     },
   }
 }

@@ -15,15 +15,14 @@ export interface NetworkLaunches {
   onHostNetwork(argv: readonly string[]): Launch
   /** As the service's user, within the devbox's limits. */
   unprivileged(argv: readonly string[]): Launch
-  /** Makes the process less likely to be killed when the devbox runs out of memory. */
-  spare(pid: number): void
   path: string
 }
 
 export interface Outbound {
   environment: Readonly<Record<string, string>>
   notEnforced?: string
-  end(): void
+  /** Resolves once its processes have exited. */
+  end(): Promise<void>
 }
 
 const slirp4netns = '/usr/bin/slirp4netns'
@@ -51,7 +50,7 @@ export const openOutbound = async (
   privateNetwork: boolean,
   report: (sentence: string) => void,
 ): Promise<Outbound> => {
-  if (network === 'none') return { environment: {}, end: () => undefined }
+  if (network === 'none') return { environment: {}, end: async () => undefined }
   if (network !== 'public') return startEgress(launches, { hostnames: network.hostnames, privateNetwork }, report)
   let problem = slirpProblem()
   if (problem === undefined) {
@@ -94,7 +93,6 @@ const startSlirp = async (
       once(child, 'exit').then(() => false),
     ])
     if (!isReady) throw new Error((await errorOutput).trim().split('\n').at(-1) || 'it exited')
-    launches.spare(child.pid ?? 0)
     return child
   }
   const lost = () => report('Network lost: slirp4netns could not be restarted')
@@ -105,7 +103,7 @@ const startSlirp = async (
   if (process.status === 'rejected') throw process.reason
   const { end } = process.value
   if (blocking.status === 'rejected') {
-    end()
+    await end()
     throw blocking.reason
   }
   return {
@@ -169,7 +167,6 @@ const startEgress = async (
     })
     child.send({ listen: { file, args }, rules } satisfies ProxyConfig, () => undefined)
     await listening
-    launches.spare(child.pid ?? 0)
     return child
   }
   const { end } = await keepRunning(start, () => report('Network lost: the proxy could not be restarted'))
@@ -193,7 +190,7 @@ const both = (name: string, value: string) => [
 const restartDelayMs = 500
 
 /** Restarts a process until `end` is called. Rejects if the first start fails; calls `onLost` if a later one does. */
-const keepRunning = async (start: () => Promise<ChildProcess>, onLost: () => void): Promise<{ end(): void }> => {
+const keepRunning = async (start: () => Promise<ChildProcess>, onLost: () => void): Promise<Pick<Outbound, 'end'>> => {
   let isEnded = false
   let child = await start()
   const superviseChild = async () => {
@@ -207,9 +204,9 @@ const keepRunning = async (start: () => Promise<ChildProcess>, onLost: () => voi
   }
   superviseChild().catch(() => isEnded || onLost())
   return {
-    end() {
+    async end() {
       isEnded = true
-      child.kill('SIGKILL')
+      if (child.kill('SIGKILL')) await once(child, 'exit')
     },
   }
 }

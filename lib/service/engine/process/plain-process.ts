@@ -11,7 +11,7 @@ import {
 } from '../engine.ts'
 import { type Enforcement, enforceLimits } from '../limits.ts'
 import { connectToLoopback } from '../network/loopback.ts'
-import { findProcessesBatched, signal, waitUntil } from '../processes.ts'
+import { findProcesses, signal, waitUntil } from '../processes.ts'
 
 /** No isolation: plain processes of the service's user. */
 export const plainProcess: Engine = {
@@ -63,8 +63,8 @@ const program = (argv: readonly string[], tty: string | undefined): Pick<Launch,
 export const killProcesses = async (marked: Marks): Promise<void> => {
   const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
   await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
-  await waitUntil(async () => {
-    const found = await findProcessesBatched({ ...marked })
+  await waitUntil(() => {
+    const found = findProcesses({ ...marked })
     for (const pid of found) signal(pid, 'SIGKILL')
     return found.length === 0
   })
