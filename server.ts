@@ -18,7 +18,7 @@ import { guardRequest, serializePipelinedRequests, serverOptions } from '#lib/ga
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { handleAsWebRequest } from '#lib/gateway/http/web-request.ts'
 import { limitUnauthenticatedConnections, reserveFileDescriptors } from '#lib/gateway/limits/connection-limit.ts'
-import { liveSocket } from '#lib/gateway/live/live-socket.ts'
+import { liveSocket } from '#lib/gateway/live/live-page.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
 import { acceptsForm, acceptsLargeBody } from '#lib/gateway/proxy/target.ts'
 import { closeSlots, createRegistry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { guardRequest, serializePipelinedRequests, serverOptions } from './http/
 import { socketUpgrades } from './http/upgrades.ts'
 import { handleAsWebRequest } from './http/web-request.ts'
 import { limitUnauthenticatedConnections, reserveFileDescriptors } from './limits/connection-limit.ts'
-import { liveSocket } from './live/live-socket.ts'
+import { liveSocket } from './live/live-page.ts'
 import { checkSocket } from './live/self-check.ts'
 import { type monitorTimes, ServiceMonitor } from './live/service-monitor.ts'
 import { acceptsForm } from './proxy/target.ts'
@@ -33,9 +33,23 @@ export interface TestConsole {
   openStreams: () => ReturnType<typeof openStreams>
   /** Sends a request as a page of the console would: same origin, with the given cookie. */
   fetch: (path: string, init?: RequestInit & { cookie?: string }) => Promise<Response>
+  /** Calls an endpoint with JSON and returns the parsed response. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert the shape
+  ask: (cookie: string, method: string, path: string, body?: unknown) => Promise<{ status: number; body: any }>
   /** Signs in, replacing the session of cookie `before`, and returns the new cookie. */
   signIn: (key: string, before?: string) => Promise<string>
   close: () => Promise<void>
+}
+
+/** An HTTP server on a free port, such as a scripted service. */
+export const startServer = async (listener: RequestListener) => {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
 /** The console's server without its pages. */
@@ -95,13 +109,14 @@ export const startConsole = async (
     registry: own,
     openStreams: () => openStreams(own),
     fetch: fetchAsPage,
-    signIn: async (apiKey, before) => {
-      const response = await fetchAsPage('/api/session', {
-        method: 'POST',
-        ...(before !== undefined && { cookie: before }),
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ api_key: apiKey }),
-      })
+    ask: async (cookie, method, path, body) => {
+      const response = await fetchAsPage(path, { cookie, ...jsonInit(method, body) })
+      const text = await response.text()
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+    },
+    signIn: async (apiKey, before = '') => {
+      const init = { cookie: before, ...jsonInit('POST', { api_key: apiKey }) }
+      const response = await fetchAsPage('/api/session', init)
       if (!response.ok) throw new Error(`Sign-in failed with ${response.status}: ${await response.text()}`)
       return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     },
@@ -113,6 +128,11 @@ export const startConsole = async (
     },
   }
 }
+
+const jsonInit = (method: string, body: unknown): RequestInit =>
+  body === undefined
+    ? { method }
+    : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 
 const stop = async (server: Server): Promise<void> => {
   endStreams('restarting')

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { Client } from '#lib/client/client.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import {
   type Alert,
@@ -14,11 +13,13 @@ import {
   type PollHealth,
   type Silence,
 } from '#lib/protocol/alerts.ts'
+import type { KeyHolder } from '../accounts/types.ts'
+import { clientFor } from '../upstream/client.ts'
+import { serviceNow } from '../upstream/clock.ts'
 import {
   acknowledged,
   closed,
   closedState,
-  type DevboxStop,
   dueReminder,
   evictionSubject,
   howStopped,
@@ -31,38 +32,18 @@ import {
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
-import type {
-  EvictionEvent,
-  EvictionListener,
-  EvictionSnapshot,
-  EvictionStreamState,
-  EvictionWatch,
-} from './eviction-listener.ts'
-import { limitConcurrency } from './limit-concurrency.ts'
+import { callTimeoutMs, devboxLookups } from './describe-devbox.ts'
+import { type EvictionEvent, type EvictionStreamState, EvictionWatch } from './eviction-watch.ts'
 import { OpenAlerts } from './open-alerts.ts'
 import { applyPoll } from './poll-alerts.ts'
 import { type Poll, ServicePoller } from './service-poller.ts'
 import { WatchHealth } from './watch-health.ts'
 import type { Webhook } from './webhook.ts'
 
-export interface DevboxFacts {
-  name: string | null
-  metadata: Record<string, string>
-  status: string | undefined
-  stop?: DevboxStop | undefined
-  /** Set for a devbox of a benchmark trial. */
-  scenario_run_id?: string | undefined
-}
-
 interface Options {
-  account: { id: string; name: string }
+  /** The account in the store. */
+  account: string
   store: AlertStore
-  /** Service time. */
-  now(): number
-  /** Undefined while the service does not respond; a missing devbox counts as shut down. Never rejects. */
-  describe(apiKey: string, devboxId: string): Promise<DevboxFacts | undefined>
-  client: (apiKey: string) => Pick<Client, 'devboxes' | 'benchmarkJobs'>
-  watchFor(apiKey: string): EvictionWatch
   webhook?: Webhook | undefined
   /** Link to an alert. */
   urlOf(alertId: string): string
@@ -70,24 +51,27 @@ interface Options {
 
 /** After this time, pages get an eviction without its devbox name. */
 const describeMs = 500
-/** An outage can look up thousands of devboxes at once. */
-const maxDescribing = 8
 /** Alerts handled per event loop turn, about 10 ms. */
 const batchSize = 100
 const lingerMs = 30_000
 const testMs = 60_000
-/** Time until keys that the service refused are tried again. */
-const refusedKeysMs = 30_000
+/** Minimum time between changes of the key while the service refuses every one. */
+const switchKeyMs = 30_000
 
-export type AlertListener = (item: AlertItem) => void
+export interface AlertListener {
+  onItem(item: AlertItem): void
+  /** Called with the state of the eviction stream, unless it is still connecting. */
+  onStream?(stream: EvictionStreamState): void
+}
 
 /**
  * The alerts of one account, from its eviction stream and from polling the service. Stores them and sends them to every
  * page and to the webhook. Active while a page listens, or always after `stay`. Pages may use different API keys of the
  * account: the book uses one, and switches when its page leaves or the service refuses it.
  */
-export class AlertBook implements EvictionListener {
+export class AlertBook {
   readonly #options: Options
+  readonly #account: KeyHolder['account']
   readonly #poller: ServicePoller
   readonly #open: OpenAlerts
   #followedJobs: string[]
@@ -96,37 +80,38 @@ export class AlertBook implements EvictionListener {
   readonly #drills = new Set<string>()
   /** Reported evictions without an alert yet, by devbox; the last report wins. */
   readonly #arrived = new Map<string, { eviction: Eviction; found_late: boolean }>()
+  /** Ids of alerts whose devbox lookup takes long. */
+  readonly #unnamed = new Set<string>()
   #isRaising = false
   /** Alerts whose devbox is being looked up, and whether the service no longer reports them. */
   readonly #settling = new Map<string, boolean>()
-  readonly #describe: Options['describe']
+  readonly #describe = devboxLookups()
   #silences: Silence[]
   readonly #watchHealth = new WatchHealth()
+  #stream: EvictionStreamState | undefined
   /** Listeners with their API key. */
   readonly #listeners = new Map<AlertListener, string>()
   /** Key to listen with when no page is open. */
   #ownKey: string | undefined
-  readonly #refusedKeys = new Set<string>()
-  #retryKeys: NodeJS.Timeout | undefined
   #apiKey: string
+  #switchedMs = Number.NEGATIVE_INFINITY
   #watch: EvictionWatch | undefined
   #linger: NodeJS.Timeout | undefined
   #dueTimer: NodeJS.Timeout | undefined
   #dueMs = Number.POSITIVE_INFINITY
 
-  constructor(apiKey: string, options: Options) {
-    this.#apiKey = apiKey
+  constructor({ account, api_key }: KeyHolder, options: Options) {
+    this.#account = account
+    this.#apiKey = api_key
     this.#options = options
-    const { store, account, webhook, now } = options
-    this.#describe = limitConcurrency(maxDescribing, options.describe)
-    this.#silences = store.silences(account.id, now())
-    this.#open = new OpenAlerts(store, account.id, (alert) => this.#emit({ event: 'alert', data: alert }))
+    const { store, account: stored, webhook } = options
+    this.#silences = store.silences(stored, serviceNow())
+    this.#open = new OpenAlerts(store, stored)
     if (webhook) webhook.onChange = () => this.#emit({ event: 'webhook', data: webhook.failure })
-    this.#followedJobs = store.followedJobs(account.id)
-    this.#polledMs = store.polledMs(account.id)
+    this.#followedJobs = store.followedJobs(stored)
+    this.#polledMs = store.polledMs(stored)
     this.#poller = new ServicePoller({
-      now,
-      client: () => options.client(this.#apiKey),
+      client: () => clientFor(this.#apiKey, callTimeoutMs),
       followedJobs: () => this.#followedJobs,
       onPoll: (poll) => this.#onPoll(poll),
     })
@@ -136,7 +121,8 @@ export class AlertBook implements EvictionListener {
   join(apiKey: string, listener: AlertListener): () => void {
     this.#listeners.set(listener, apiKey)
     this.#listen()
-    listener(this.snapshot())
+    listener.onItem(this.snapshot())
+    if (this.#stream) listener.onStream?.(this.#stream)
     return () => {
       if (!this.#listeners.delete(listener)) return
       if (this.#keys.length > 0) this.#listen()
@@ -192,6 +178,8 @@ export class AlertBook implements EvictionListener {
   cancelEviction(devboxId: string): void {
     const alert = this.#open.ofDevbox('eviction', devboxId)
     if (alert) this.#close(alert, 'cancelled')
+    // Not before, because the watch would close it as withdrawn.
+    this.#watch?.withdraw(devboxId)
   }
 
   /** The devbox was suspended or shut down through this console. */
@@ -201,6 +189,8 @@ export class AlertBook implements EvictionListener {
       const alert = this.#open.ofDevbox(kind, devboxId)
       if (alert) this.#close(alert, 'stopped', { how, by })
     }
+    // The service withdraws the eviction without reporting it.
+    this.#watch?.withdraw(devboxId)
   }
 
   onKeepAlive(devboxId: string): void {
@@ -208,7 +198,7 @@ export class AlertBook implements EvictionListener {
   }
 
   followJob(jobId: string): void {
-    this.#options.store.followJob(this.#account, jobId)
+    this.#options.store.followJob(this.#stored, jobId)
     this.#setFollowed([...this.#followedJobs.filter((id) => id !== jobId), jobId])
     void this.#poller.poll()
   }
@@ -216,57 +206,53 @@ export class AlertBook implements EvictionListener {
   /** Returns false if the job isn't followed. */
   unfollowJob(jobId: string): boolean {
     const isFollowed = this.#followedJobs.includes(jobId)
-    this.#options.store.unfollowJob(this.#account, jobId)
+    this.#options.store.unfollowJob(this.#stored, jobId)
     this.#setFollowed(this.#followedJobs.filter((id) => id !== jobId))
     return isFollowed
   }
 
   history(query: HistoryQuery) {
-    this.#open.flush()
-    return this.#options.store.history(this.#account, query)
+    return this.#options.store.history(this.#stored, query)
   }
 
-  /** Returns the alerts that were new until now, once stored. Skips closed and unknown ones. */
+  /** Returns the alerts that were new until now. Skips closed and unknown ones. */
   async acknowledge(ids: readonly string[], by: string): Promise<Alert[]> {
     const changed: Alert[] = []
-    for (const [index, id] of ids.entries()) {
-      if (index % batchSize === batchSize - 1) await nextTurn()
+    await inBatches(ids, (id) => {
       const alert = this.#open.get(id)
-      const next = alert && acknowledged(alert, by, this.#options.now())
-      if (!next) continue
+      const next = alert && acknowledged(alert, by, serviceNow())
+      if (!next) return
       this.#put(next)
       this.#sendWebhook('alert.acknowledged', next)
       changed.push(next)
-    }
-    await this.#open.saved()
+    })
     return changed
   }
 
   silences(): Silence[] {
-    const nowMs = this.#options.now()
-    return this.#silences.filter(({ until_ms }) => until_ms > nowMs)
+    return this.#silences.filter(({ until_ms }) => until_ms > serviceNow())
   }
 
   silence(request: Pick<Silence, 'metadata' | 'until_ms' | 'comment' | 'by'>): Silence {
-    const silence = { id: `sil_${randomUUID()}`, created_ms: this.#options.now(), ...request }
-    this.#options.store.putSilence(this.#account, silence)
+    const silence = { id: `sil_${randomUUID()}`, created_ms: serviceNow(), ...request }
+    this.#options.store.putSilence(this.#stored, silence)
     this.#reloadSilences()
     return silence
   }
 
   /** Returns false for an unknown id. */
   endSilence(id: string): boolean {
-    if (!this.#options.store.deleteSilence(this.#account, id)) return false
+    if (!this.#options.store.deleteSilence(this.#stored, id)) return false
     this.#reloadSilences()
-    this.#announceWithheld()
+    void this.#announceWithheld()
     return true
   }
 
   /** Raises a test alert, which is delivered like any other. */
   test(): Alert {
-    const deadline_ms = this.#options.now() + testMs
+    const deadline_ms = serviceNow() + testMs
     const subject: Subject = { id: `test@${deadline_ms}`, kind: 'test', devbox_id: 'test', deadline_ms }
-    const alert = raised(subject, { devbox_name: null, metadata: {}, found_late: false }, this.#options.now())
+    const alert = raised(subject, { devbox_name: null, metadata: {}, found_late: false }, serviceNow())
     this.#put(alert)
     this.#sendWebhook('alert.test', alert)
     return alert
@@ -274,34 +260,15 @@ export class AlertBook implements EvictionListener {
 
   close(): void {
     this.#unlisten()
-    clearTimeout(this.#retryKeys)
     this.#options.webhook?.close()
     this.#arrived.clear()
+    this.#unnamed.clear()
     this.#open.close()
     this.#listeners.clear()
   }
 
-  start({ evictions, upstream }: EvictionSnapshot): void {
-    this.#onStreamState(upstream)
-    for (const eviction of evictions) this.#report(eviction, true)
-  }
-
-  onEvent({ event, data }: EvictionEvent): void {
-    if (event === 'upstream') return void this.#onStreamState(data)
-    // An eviction that only a replay reports was missed before.
-    if (event === 'eviction') return void this.#report(data, this.#watch?.isReplaying ?? true)
-    this.#watchHealth.onEvent()
-    this.#raiseArrived(data.devbox_id)
-    const alert = this.#open.ofDevbox('eviction', data.devbox_id)
-    if (alert) void this.#settle(alert, true)
-  }
-
-  end(): void {
-    this.#watch = undefined
-  }
-
-  get #account(): string {
-    return this.#options.account.id
+  get #stored(): string {
+    return this.#options.account
   }
 
   get #keys(): string[] {
@@ -310,21 +277,22 @@ export class AlertBook implements EvictionListener {
 
   #listen(): void {
     clearTimeout(this.#linger)
-    const keys = this.#keys.filter((key) => !this.#refusedKeys.has(key))
-    const next = keys.includes(this.#apiKey) ? this.#apiKey : (keys[0] ?? this.#apiKey)
-    if (next !== this.#apiKey) {
-      this.#apiKey = next
+    const mustSwitch = this.#stream?.state === 'refused' && Date.now() - this.#switchedMs > switchKeyMs
+    const keys = this.#keys
+    const other = keys.find((key) => key !== this.#apiKey)
+    if (other !== undefined && (mustSwitch || !keys.includes(this.#apiKey))) {
+      this.#apiKey = other
+      this.#switchedMs = Date.now()
       this.#leaveWatch()
       void this.#poller.poll()
     }
-    if (!this.#watch) {
-      this.#watch = this.#options.watchFor(next)
-      const known = this.#open.ofKind('eviction')
-      this.#watch.join(
-        this,
-        known.map(({ devbox_id, deadline_ms }) => ({ devbox_id, eviction_deadline_ms: deadline_ms })),
-      )
-    }
+    this.#watch ??= new EvictionWatch(
+      { account: this.#account, api_key: this.#apiKey },
+      (event) => this.#onEvent(event),
+      this.#open
+        .ofKind('eviction')
+        .map(({ devbox_id, deadline_ms }) => ({ devbox_id, eviction_deadline_ms: deadline_ms })),
+    )
     this.#poller.start()
     this.#scheduleDue()
   }
@@ -334,33 +302,35 @@ export class AlertBook implements EvictionListener {
     clearTimeout(this.#dueTimer)
     this.#poller.stop()
     this.#leaveWatch()
-    this.#watchHealth.leave()
+    this.#stream = undefined
+    this.#watchHealth.setState('connecting')
   }
 
   #leaveWatch(): void {
-    this.#watch?.leave(this)
+    this.#watch?.close()
     this.#watch = undefined
   }
 
-  #onStreamState(upstream: EvictionStreamState): void {
-    const isFirst = this.#watchHealth.health.state === 'connecting'
-    if (!this.#watchHealth.setState(upstream)) return
-    if (upstream.state === 'live') {
-      // Finds what changed during an outage at once, instead of up to half a minute later.
-      if (!isFirst) void this.#poller.poll()
-      this.#refusedKeys.delete(this.#apiKey)
-      this.#processDue()
-    }
-    if (upstream.state !== 'refused') return
-    this.#refusedKeys.add(this.#apiKey)
-    this.#retryKeys ??= setTimeout(() => {
-      this.#retryKeys = undefined
-      this.#refusedKeys.clear()
-      if (this.#watchHealth.health.state !== 'refused') return
-      this.#refusedKeys.add(this.#apiKey)
-      this.#listen()
-    }, refusedKeysMs)
-    this.#listen()
+  #onEvent(event: EvictionEvent): void {
+    if (event.event === 'upstream') return void this.#onStream(event.data)
+    if (event.event === 'eviction') return void this.#report(event.data, event.found_late)
+    const { devbox_id } = event.data
+    this.#watchHealth.onEvent()
+    this.#raiseArrived(devbox_id)
+    const alert = this.#open.ofDevbox('eviction', devbox_id)
+    if (alert) void this.#settle(alert, true)
+  }
+
+  #onStream(stream: EvictionStreamState): void {
+    const { state: before } = this.#watchHealth.health
+    this.#stream = stream
+    this.#watchHealth.setState(stream.state)
+    for (const listener of this.#listeners.keys()) listener.onStream?.(stream)
+    if (stream.state === 'refused') this.#listen()
+    if (stream.state !== 'live' || before === 'live') return
+    // Finds what changed during an outage at once, instead of up to half a minute later.
+    if (before !== 'connecting') void this.#poller.poll()
+    void this.#processDue()
   }
 
   #setFollowed(jobIds: string[]): void {
@@ -372,36 +342,38 @@ export class AlertBook implements EvictionListener {
   #raise(subject: Subject, details: Parameters<typeof raised>[1], known?: Alert): Alert {
     const before = subject.devbox_id ? this.#open.ofDevbox(subject.kind, subject.devbox_id) : undefined
     if (before) this.#close(before, 'moved')
-    const next = raised(subject, details, this.#options.now(), before)
+    const next = raised(subject, details, serviceNow(), before)
     return known ? { ...next, first_heard_ms: known.first_heard_ms, alarms: known.alarms + next.alarms } : next
   }
 
   #onPoll(poll: Poll): void {
     const previousMs = this.#polledMs
     this.#polledMs = poll.atMs
-    this.#options.store.setPolledMs(this.#account, poll.atMs)
-    applyPoll(
-      poll,
-      this.#open,
-      {
-        raise: (subject, details) => this.#announce(this.#raise(subject, details, this.#open.find(subject.id))),
-        close: (alert, state) => this.#close(alert, state),
-        settle: (alert) => void this.#settle(alert, true),
-        unfollowJob: (id) => this.#followedJobs.includes(id) && this.unfollowJob(id),
-      },
-      { previousMs, nowMs: this.#options.now() },
-    )
+    this.#options.store.setPolledMs(this.#stored, poll.atMs)
+    applyPoll(poll, previousMs, this.#open, {
+      raise: (subject, details) => this.#announce(this.#raise(subject, details, this.#open.find(subject.id))),
+      close: (alert, state) => this.#close(alert, state),
+      settle: (alert) => void this.#settle(alert, true),
+      unfollowJob: (id) => this.#followedJobs.includes(id) && this.unfollowJob(id),
+    })
   }
 
   #report(eviction: Eviction, found_late: boolean): void {
     this.#arrived.set(eviction.devbox_id, { eviction, found_late })
-    if (!this.#isRaising) void this.#raiseInBatches()
+    void this.#raiseInBatches()
   }
 
   async #raiseInBatches(): Promise<void> {
+    if (this.#isRaising) return
     this.#isRaising = true
-    for (await nextTurn(); this.#arrived.size > 0; await nextTurn())
+    for (await nextTurn(); this.#arrived.size + this.#unnamed.size > 0; await nextTurn()) {
       for (const devboxId of [...this.#arrived.keys().take(batchSize)]) this.#raiseArrived(devboxId)
+      for (const id of [...this.#unnamed.keys().take(batchSize)]) {
+        this.#unnamed.delete(id)
+        const alert = this.#open.get(id)
+        if (alert) this.#put(alert)
+      }
+    }
     this.#isRaising = false
   }
 
@@ -409,12 +381,9 @@ export class AlertBook implements EvictionListener {
     const arrived = this.#arrived.get(devboxId)
     if (!arrived) return
     this.#arrived.delete(devboxId)
-    this.#raiseEviction(arrived.eviction, arrived.found_late)
-  }
-
-  #raiseEviction(eviction: Eviction, found_late: boolean): void {
+    const { eviction, found_late } = arrived
     const subject = evictionSubject(eviction)
-    const { id, devbox_id } = subject
+    const { id } = subject
     if (this.#open.get(id)) return
     this.#watchHealth.onEvent()
     const known = this.#open.find(id)
@@ -422,19 +391,21 @@ export class AlertBook implements EvictionListener {
     const isDrill = this.#drills.delete(id)
     const details = { devbox_name: null, metadata: {}, found_late }
     this.#open.hold(this.#raise(isDrill ? { ...subject, is_drill: true } : subject, details, known))
-    void this.#describeAndAnnounce(id, devbox_id)
+    void this.#describeAndAnnounce(id, devboxId)
   }
 
   async #describeAndAnnounce(id: string, devboxId: string): Promise<void> {
-    const describing = this.#describe(this.#apiKey, devboxId)
-    const inTime = await Promise.race([describing, delay(describeMs, undefined)])
-    const unnamed = this.#open.get(id)
-    if (!inTime && unnamed) this.#put(unnamed)
-    const facts = inTime ?? (await describing)
+    const late = setTimeout(() => {
+      this.#unnamed.add(id)
+      void this.#raiseInBatches()
+    }, describeMs)
+    const facts = await this.#describe(this.#apiKey, devboxId)
+    clearTimeout(late)
+    this.#unnamed.delete(id)
     // It may have moved or closed meanwhile.
     const current = this.#open.get(id)
     if (!current) return
-    if (!facts) return void this.#announce(current)
+    if (!facts) return this.#announce(current)
     const { name, metadata, scenario_run_id } = facts
     this.#announce({ ...current, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
   }
@@ -442,7 +413,7 @@ export class AlertBook implements EvictionListener {
   /** Reopens a closed eviction that is reported again, without a second alarm. */
   async #reopen(known: Alert): Promise<void> {
     if (known.state !== 'withdrawn' && known.state !== 'cancelled') {
-      if (this.#options.now() >= known.deadline_ms) return
+      if (serviceNow() >= known.deadline_ms) return
       // A service may report the eviction of a suspended devbox.
       const status = (await this.#describe(this.#apiKey, known.devbox_id))?.status
       if (status === undefined || !isActive(status) || this.#open.get(known.id) || !this.#watch) return
@@ -464,8 +435,9 @@ export class AlertBook implements EvictionListener {
     const isOverNow = this.#settling.get(alert.id)
     this.#settling.delete(alert.id)
     const current = this.#open.get(alert.id)
-    const nowMs = this.#options.now()
-    if (!current || (!facts && nowMs >= current.deadline_ms && nowMs < current.deadline_ms + unseenMs)) return
+    if (!current) return
+    const nowMs = serviceNow()
+    if (!facts && nowMs >= current.deadline_ms && nowMs < current.deadline_ms + unseenMs) return
     const state = closedState(current, facts?.status, nowMs, facts?.stop)
     if (state === 'stopped') this.#close(current, state, { how: howStopped(facts?.status), by: null })
     else if (state === 'ended') this.#close(current, state)
@@ -473,7 +445,7 @@ export class AlertBook implements EvictionListener {
   }
 
   #close(alert: Alert, state: Parameters<typeof closed>[1], stopped?: Alert['stopped']): void {
-    const next = closed(alert, state, this.#options.now(), stopped)
+    const next = closed(alert, state, serviceNow(), stopped)
     if (!next) return
     this.#put(next)
     if (next.kind !== 'test') this.#sendWebhook('alert.closed', next)
@@ -483,15 +455,17 @@ export class AlertBook implements EvictionListener {
   #announce(alert: Alert): void {
     if (alert.state !== 'new') return void this.#put(alert)
     const { withheld, ...announced } = alert
-    if (isSilenced(alert, this.#silences, this.#options.now()))
+    if (isSilenced(alert, this.#silences, serviceNow()))
       return void this.#put({ ...announced, withheld: withheld ?? (alert.alarms > 1 ? 'again' : 'first') })
     this.#put(announced)
     this.#sendWebhook('alert.raised', announced)
   }
 
-  #announceWithheld(): void {
-    for (const alert of this.#open.withheld())
-      if (!isSilenced(alert, this.#silences, this.#options.now())) this.#announce(alert)
+  async #announceWithheld(): Promise<void> {
+    await inBatches(this.#open.withheld(), ({ id }) => {
+      const alert = this.#open.get(id)
+      if (alert && !isSilenced(alert, this.#silences, serviceNow())) this.#announce(alert)
+    })
   }
 
   /** Once announced, an alert is followed up even while silenced, so that receivers learn of its end. */
@@ -500,22 +474,23 @@ export class AlertBook implements EvictionListener {
   }
 
   #reloadSilences(): void {
-    this.#silences = this.#options.store.silences(this.#account, this.#options.now())
+    this.#silences = this.#options.store.silences(this.#stored, serviceNow())
     this.#emit({ event: 'silences', data: this.silences() })
   }
 
   #put(alert: Alert): void {
     this.#open.put(alert)
+    this.#emit({ event: 'alert', data: alert })
     if (isOpen(alert)) this.#wakeBy(this.#dueOf(alert))
   }
 
   #emit(item: AlertItem): void {
-    for (const listener of this.#listeners.keys()) listener(item)
+    for (const listener of this.#listeners.keys()) listener.onItem(item)
   }
 
   /** When to check the alert for a reminder, its deadline, or the end of its silence. */
   #dueOf(alert: Alert): number {
-    const dueMs = nextDueMs(alert, this.#options.now())
+    const dueMs = nextDueMs(alert, serviceNow())
     const isWithheld = this.#open.isWithheld(alert.id)
     return isWithheld ? Math.min(dueMs, ...this.silences().map(({ until_ms }) => until_ms)) : dueMs
   }
@@ -524,7 +499,7 @@ export class AlertBook implements EvictionListener {
     if (!this.#watch || dueMs >= this.#dueMs) return
     clearTimeout(this.#dueTimer)
     this.#dueMs = dueMs
-    this.#dueTimer = setTimeout(() => this.#processDue(), dueMs - this.#options.now() + 1)
+    this.#dueTimer = setTimeout(() => void this.#processDue(), dueMs - serviceNow() + 1)
   }
 
   #scheduleDue(): void {
@@ -533,20 +508,34 @@ export class AlertBook implements EvictionListener {
     for (const alert of this.#open.all()) this.#wakeBy(this.#dueOf(alert))
   }
 
-  #processDue(): void {
-    const nowMs = this.#options.now()
-    // During a replay or an outage, a deadline may have moved.
-    const isCurrent = this.#watchHealth.isLive && this.#watch?.isReplaying === false
-    for (const alert of this.#open.all()) {
-      const reminder = dueReminder(alert, nowMs)
-      if (reminder) this.#announce(reminder)
-      else if (hasHappened(alert)) {
-        if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
-      } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
-      // A devbox is still being suspended right after its deadline.
-      else if (nowMs >= alert.deadline_ms + settledMs) void this.#settle(alert, alert.kind === 'eviction' && isCurrent)
-    }
-    this.#announceWithheld()
+  async #processDue(): Promise<void> {
+    await inBatches(this.#open.all(), ({ id }) => {
+      const alert = this.#open.get(id)
+      if (alert) this.#processAlert(alert, serviceNow())
+    })
+    await this.#announceWithheld()
     this.#scheduleDue()
+  }
+
+  #processAlert(alert: Alert, nowMs: number): void {
+    const reminder = dueReminder(alert, nowMs)
+    if (reminder) return void this.#announce(reminder)
+    if (hasHappened(alert)) {
+      if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
+    } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
+    // A devbox is still being suspended right after its deadline.
+    else if (nowMs >= alert.deadline_ms + settledMs) {
+      // During a replay or an outage, a deadline may have moved.
+      const isCurrent = this.#watchHealth.isLive && this.#watch?.isReplaying === false
+      void this.#settle(alert, alert.kind === 'eviction' && isCurrent)
+    }
+  }
+}
+
+/** Calls `act` for each item, in one event loop turn per batch. */
+const inBatches = async <T>(items: readonly T[], act: (item: T) => void): Promise<void> => {
+  for (const [index, item] of items.entries()) {
+    if (index % batchSize === batchSize - 1) await nextTurn()
+    act(item)
   }
 }

@@ -10,19 +10,18 @@ export interface HistoryQuery {
   starting_after?: string | undefined
 }
 
-/** Key, and how to write it. */
-type Change = [about: string, { write(): void; alert?: Alert }]
-
-const alertKey = (account: string, id: string) => `alert ${account} ${id}`
+/** Pruning reads the whole history, so it runs once in this many closed alerts. */
+const pruneEvery = 100
 
 /** Stores alerts and silences per account in the console's data folder. The console is the only writer. */
 export class AlertStore {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
-  /** Changes that could not be written, by key. */
-  readonly #unwritten = new Map<string, Change[1]>()
+  /** Alerts that could not be written, by account and id. */
+  readonly #unwritten = new Map<string, { account: string; alert: Alert }>()
+  #closed = 0
   /** The last write error. */
-  #problem: string | null = null
+  problem: string | null = null
 
   constructor(dataDir: string) {
     // A power cut may lose an acknowledgment; the alert then alarms again.
@@ -48,18 +47,16 @@ export class AlertStore {
     this.#database.close()
   }
 
-  get problem(): string | null {
-    return this.#problem
-  }
-
-  /** Alerts that cannot be written stay in memory and are retried with the next write. */
-  put(account: string, alerts: readonly Alert[]): void {
-    const changes: Change[] = alerts.map((alert) => [
-      alertKey(account, alert.id),
-      { write: () => this.#put(account, alert), alert },
-    ])
-    if (!alerts.every(isOpen)) changes.push([`prune ${account}`, { write: () => this.#prune(account) }])
-    this.#write(changes)
+  /** Never throws: alerts must work even with a full disk. Unwritten ones are retried with the next write. */
+  put(account: string, alert: Alert): void {
+    this.#unwritten.set(`${account} ${alert.id}`, { account, alert })
+    this.#try(() => {
+      for (const [key, unwritten] of this.#unwritten) {
+        this.#put(unwritten.account, unwritten.alert)
+        this.#unwritten.delete(key)
+      }
+      if (!isOpen(alert) && this.#closed++ % pruneEvery === 0) this.#prune(account)
+    })
   }
 
   #put(account: string, alert: Alert): void {
@@ -88,7 +85,7 @@ export class AlertStore {
   }
 
   get(account: string, id: string): Alert | undefined {
-    const unwritten = this.#unwritten.get(alertKey(account, id))?.alert
+    const unwritten = this.#unwritten.get(`${account} ${id}`)?.alert
     if (unwritten) return unwritten
     return this.#rows('SELECT alert AS json FROM alerts WHERE account = ? AND id = ?', account, id)[0] as
       | Alert
@@ -166,13 +163,11 @@ export class AlertStore {
   }
 
   followJob(account: string, jobId: string): void {
-    const sql = 'INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)'
-    this.#write([[`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) }]])
+    this.#try(() => this.#run('INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)', account, jobId))
   }
 
   unfollowJob(account: string, jobId: string): void {
-    const sql = 'DELETE FROM followed_jobs WHERE account = ? AND job_id = ?'
-    this.#write([[`job ${account} ${jobId}`, { write: () => this.#run(sql, account, jobId) }]])
+    this.#try(() => this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId))
   }
 
   /** Time of the last poll; null before the first. */
@@ -182,27 +177,16 @@ export class AlertStore {
   }
 
   setPolledMs(account: string, ms: number): void {
-    const sql = 'INSERT OR REPLACE INTO looks VALUES (?, ?)'
-    this.#write([[`polled ${account}`, { write: () => this.#run(sql, account, ms) }]])
+    this.#try(() => this.#run('INSERT OR REPLACE INTO looks VALUES (?, ?)', account, ms))
   }
 
-  /** Never throws: alerts must work even with a full disk. */
-  #write(changes: readonly Change[]): void {
-    // Keeps write order, so that the later of two changes wins.
-    for (const [about, change] of changes) {
-      this.#unwritten.delete(about)
-      this.#unwritten.set(about, change)
-    }
+  #try(write: () => void): void {
     try {
-      this.#database.exec('BEGIN')
-      for (const { write } of this.#unwritten.values()) write()
-      this.#database.exec('COMMIT')
-      this.#unwritten.clear()
-      this.#problem = null
+      write()
+      if (this.#unwritten.size === 0) this.problem = null
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      if (this.#problem === null) console.error('Could not store alerts:', error)
-      this.#problem = (error as Error).message
+      if (this.problem === null) console.error('Could not store alerts:', error)
+      this.problem = (error as Error).message
     }
   }
 

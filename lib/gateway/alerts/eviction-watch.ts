@@ -1,21 +1,26 @@
-import { createHash } from 'node:crypto'
 import { ApiError, isFinalCode } from '#lib/client/api-error.ts'
 import { pause } from '#lib/client/backoff.ts'
 import { Eviction, evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
-import { slot } from '../registry/registry.ts'
 import { keyAcceptedListeners } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
-import type {
-  EvictionEvent,
-  EvictionListener,
-  EvictionSnapshot,
-  EvictionStreamState,
-  EvictionWatch,
-  UnreadableEvents,
-} from './eviction-listener.ts'
+
+/** `attempt` counts failed connections since the stream was last live. */
+export interface EvictionStreamState {
+  state: 'live' | 'retrying' | 'refused'
+  attempt: number
+  /** The next attempt, if the service set a time. */
+  retry_at_ms?: number
+}
+
+export type EvictionEvent =
+  /** New, or with a changed deadline. `found_late` if it was reported before this connection opened. */
+  | { event: 'eviction'; data: Eviction; found_late: boolean }
+  /** The deadline passed over a minute ago, or the service no longer reports it. */
+  | { event: 'removed'; data: Pick<Eviction, 'devbox_id'> }
+  | { event: 'upstream'; data: EvictionStreamState }
 
 export const watchTimes = {
   ...subscriptionTimes,
@@ -27,8 +32,6 @@ export const watchTimes = {
   /** Minimum time between retries triggered by other successful calls. */
   maxWakeMs: 5_000,
   expiryCheckMs: 15_000,
-  /** The stream stays open this long after the last listener leaves. */
-  lingerMs: 30_000,
   /** Minimum time for the service to repeat pending evictions; slower services get twice the longest time measured. */
   settleMs: 3_000,
   /** Evictions that a connection has not repeated by then count as withdrawn. */
@@ -39,63 +42,35 @@ export const watchTimes = {
   refreshMs: 60_000,
   /** Minimum time between connections if a proxy ends each one early. */
   paceMs: 1_000,
-  /** New listeners wait this long for the first connection, so that they start with a full snapshot. */
+  /** Without a first response by then, the stream counts as retrying. */
   firstAnswerMs: 2_000,
 }
 type WatchTimes = typeof watchTimes
 
-/** Collects the evictions repeated right after the headers into the first snapshot. */
+/** Added to measured replay times, which may be a few milliseconds. */
 const gatherMs = 100
-
 /** Beyond any deadline in milliseconds: such a value was sent in microseconds. */
 const maxDeadlineMs = 1e14
 /** Leaves room for the deadline in alert ids. */
 const maxIdLength = 240
 const forgetExpiredMs = 24 * 3_600_000
 
-/** One watch per account and key. */
-export const evictionWatches = slot(
-  'evictionWatches',
-  () => new Map<string, EvictionWatch>(),
-  (watches) => {
-    for (const watch of [...watches.values()]) watch.close()
-  },
-)
-
-export const evictionWatchesOf = (accountId: string): EvictionWatch[] =>
-  [...evictionWatches()].filter(([key]) => key.startsWith(`${accountId} `)).map(([, watch]) => watch)
-
-/** Identifies a key without exposing it. */
-export const hashOfKey = (apiKey: string) => createHash('sha256').update(apiKey).digest('hex')
-
-export const evictionWatchFor = (holder: KeyHolder): EvictionWatch => {
-  const watches = evictionWatches()
-  const key = `${holder.account.id} ${hashOfKey(holder.api_key)}`
-  const found = watches.get(key)
-  if (found) return found
-  const watch = new EvictionStreamWatch(holder, () => {
-    if (watches.get(key) === watch) watches.delete(key)
-  })
-  watches.set(key, watch)
-  return watch
-}
-
-/** Shares one eviction stream of the service between any number of listeners. */
-export class EvictionStreamWatch implements EvictionWatch {
+/** Follows the service's eviction stream with one key, from construction until `close`. */
+export class EvictionWatch {
   readonly #holder: KeyHolder
-  readonly #onClose: () => void
+  readonly #onEvent: (event: EvictionEvent) => void
   readonly #times: WatchTimes
   readonly #pending = new Map<string, number>()
   /** Past evictions that the service may still repeat. */
   readonly #expired = new Map<string, number>()
-  readonly #listeners = new Set<EvictionListener>()
   readonly #closing = new AbortController()
   readonly #expiryTimer: NodeJS.Timeout
-  readonly #answered: Promise<void>
-  #linger: NodeJS.Timeout | undefined
-  #upstream: EvictionStreamState = { state: 'retrying', since_ms: Date.now(), attempt: 0 }
+  readonly #firstAnswer: NodeJS.Timeout
+  #upstream: EvictionStreamState | undefined
+  /** The last sign of life of the stream. */
   lastHeardMs: number | null = null
-  readonly unreadable: UnreadableEvents = { count: 0, reason: null }
+  /** Events that could not be parsed, and the latest reason. */
+  readonly unreadable: { count: number; reason: string | null } = { count: 0, reason: null }
   /** Infinity while connecting. */
   #openedMs = Number.POSITIVE_INFINITY
   /** Events of the current connection. */
@@ -112,53 +87,42 @@ export class EvictionStreamWatch implements EvictionWatch {
   #waking: NodeJS.Timeout | undefined
   #failedMs = 0
 
-  constructor(holder: KeyHolder, onClose: () => void = () => undefined, times: WatchTimes = watchTimes) {
+  /** Evictions in `known` stay pending until the service stops repeating them. */
+  constructor(
+    holder: KeyHolder,
+    onEvent: (event: EvictionEvent) => void,
+    known: readonly Eviction[] = [],
+    times: WatchTimes = watchTimes,
+  ) {
     this.#holder = holder
-    this.#onClose = onClose
+    this.#onEvent = onEvent
     this.#times = times
+    for (const { devbox_id, eviction_deadline_ms } of known)
+      (this.#isExpired(eviction_deadline_ms) ? this.#expired : this.#pending).set(devbox_id, eviction_deadline_ms)
     this.#expiryTimer = setInterval(() => this.#removeExpired(), times.expiryCheckMs)
-    const answered = Promise.withResolvers<void>()
-    this.#answered = answered.promise
-    setTimeout(answered.resolve, times.firstAnswerMs)
+    this.#firstAnswer = setTimeout(() => this.#upstream ?? this.#setUpstream('retrying', 0), times.firstAnswerMs)
     keyAcceptedListeners().add(this.#onKeyAccepted)
-    this.#watch(answered.resolve)
-  }
-
-  join(listener: EvictionListener, known: readonly Eviction[] = []): void {
-    this.#listeners.add(listener)
-    clearTimeout(this.#linger)
-    this.#remember(known)
-    void this.#answered.then(() => this.#listeners.has(listener) && listener.start(this.snapshot()))
-  }
-
-  leave(listener: EvictionListener): void {
-    if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return
-    this.#linger = setTimeout(() => this.close(), this.#times.lingerMs)
-  }
-
-  snapshot(): EvictionSnapshot {
-    const evictions = [...this.#pending].map(([devbox_id, eviction_deadline_ms]) => ({
-      devbox_id,
-      eviction_deadline_ms,
-    }))
-    return { evictions, upstream: this.#upstream }
+    this.#watch()
   }
 
   deadlineOf(devboxId: string): number | undefined {
     return this.#pending.get(devboxId)
   }
 
+  /** Whether the current connection may still be repeating what was pending before it opened. */
   get isReplaying(): boolean {
-    if (this.#upstream.state !== 'live') return true
+    if (this.#upstream?.state !== 'live') return true
     if (this.#toRepeat !== undefined) return this.#events < this.#toRepeat
     const windowMs = this.#replayMs === undefined ? this.#times.settleMs : 2 * this.#replayMs + gatherMs
     return Date.now() - this.#openedMs < windowMs
   }
 
+  /** Reconnects: the service repeats what is pending, and everything else is removed. */
   refresh(): void {
     this.#reconnect()
   }
 
+  /** Removes an eviction that the service withdrew, which its stream does not report. */
   withdraw(devboxId: string): void {
     this.refresh()
     if (this.#pending.has(devboxId)) this.#remove(devboxId)
@@ -166,9 +130,9 @@ export class EvictionStreamWatch implements EvictionWatch {
 
   /** A call with the same key succeeded: retries a refused or broken connection at once. */
   readonly #onKeyAccepted = (apiKey: string): void => {
-    if (apiKey !== this.#holder.api_key || this.#upstream.state === 'live' || this.#waking || this.#failedMs === 0)
+    if (apiKey !== this.#holder.api_key || this.#upstream?.state === 'live' || this.#waking || this.#failedMs === 0)
       return
-    const spacingMs = Math.min(this.#times.maxWakeMs, this.#times.firstMs * 2 ** this.#upstream.attempt)
+    const spacingMs = Math.min(this.#times.maxWakeMs, this.#times.firstMs * 2 ** (this.#upstream?.attempt ?? 0))
     this.#waking = setTimeout(
       () => {
         this.#waking = undefined
@@ -184,15 +148,11 @@ export class EvictionStreamWatch implements EvictionWatch {
     this.#closing.abort()
     keyAcceptedListeners().delete(this.#onKeyAccepted)
     clearInterval(this.#expiryTimer)
-    clearTimeout(this.#linger)
+    clearTimeout(this.#firstAnswer)
     clearTimeout(this.#waking)
-    const listeners = [...this.#listeners]
-    this.#listeners.clear()
-    for (const listener of listeners) listener.end()
-    this.#onClose()
   }
 
-  #watch(onAnswered: () => void): void {
+  #watch(): void {
     void subscribe({
       session: this.#holder,
       topic: { endpoint: evictions.watch, read: (asked) => this.#read(asked) },
@@ -210,17 +170,14 @@ export class EvictionStreamWatch implements EvictionWatch {
         data: () => undefined,
         room: () => undefined,
         resync: () => undefined,
+        end: () => undefined,
         state: (state, error) => {
-          if (state === 'live') {
-            this.#setUpstream('live', 0)
-            return void setTimeout(onAnswered, gatherMs)
-          }
+          if (state === 'live') return this.#setUpstream('live', 0)
           this.#failedMs = Date.now()
           const isRefused = error !== undefined && isFinalCode(error.code)
-          this.#setUpstream(isRefused ? 'refused' : 'retrying', this.#upstream.attempt + 1, error?.retry_at_ms)
-          onAnswered()
+          const attempt = (this.#upstream?.attempt ?? 0) + 1
+          this.#setUpstream(isRefused ? 'refused' : 'retrying', attempt, error?.retry_at_ms)
         },
-        end: onAnswered,
       },
     })
   }
@@ -236,7 +193,7 @@ export class EvictionStreamWatch implements EvictionWatch {
       this.#events = 0
       try {
         for await (const event of client.evictions.watch({ signal: AbortSignal.any([signal, old.signal]) }))
-          this.#onEvent(event)
+          this.#onStreamEvent(event)
         if (this.#events === 0 && Date.now() - this.#openedMs < this.#times.paceMs)
           throw new Error('The eviction stream ended')
       } catch (error) {
@@ -262,7 +219,7 @@ export class EvictionStreamWatch implements EvictionWatch {
     this.#scheduleSettle()
   }
 
-  #onEvent(event: unknown): void {
+  #onStreamEvent(event: unknown): void {
     const eviction = Eviction.safeParse(event).data
     if (eviction) this.#addEviction(eviction)
     else this.#countUnreadable('No valid devbox_id and eviction_deadline_ms')
@@ -283,7 +240,7 @@ export class EvictionStreamWatch implements EvictionWatch {
     if (problem !== undefined) return void this.#countUnreadable(problem)
     // The latest message wins: the service may move a deadline either way.
     this.#pending.set(devbox_id, eviction_deadline_ms)
-    this.#emit({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
+    this.#onEvent({ event: 'eviction', data: { devbox_id, eviction_deadline_ms }, found_late: this.isReplaying })
   }
 
   #findProblem({ devbox_id, eviction_deadline_ms }: Eviction): string | undefined {
@@ -298,20 +255,6 @@ export class EvictionStreamWatch implements EvictionWatch {
       console.error(`Unreadable event in the eviction stream of account ${this.#holder.account.id}: ${reason}`)
     this.unreadable.count += 1
     this.unreadable.reason = reason
-  }
-
-  #remember(known: readonly Eviction[]): void {
-    let isNew = false
-    for (const { devbox_id, eviction_deadline_ms } of known) {
-      if (this.#isExpired(eviction_deadline_ms)) this.#expired.set(devbox_id, eviction_deadline_ms)
-      else if (!this.#pending.has(devbox_id)) {
-        isNew = true
-        this.#pending.set(devbox_id, eviction_deadline_ms)
-        this.#emit({ event: 'eviction', data: { devbox_id, eviction_deadline_ms } })
-      }
-    }
-    // An open connection may have repeated everything already.
-    if (isNew && this.#openedMs < Number.POSITIVE_INFINITY) this.refresh()
   }
 
   /** Removes unrepeated evictions after a grace period, if the service is known to repeat them at all. */
@@ -337,7 +280,7 @@ export class EvictionStreamWatch implements EvictionWatch {
 
   #remove(devbox_id: string): void {
     this.#pending.delete(devbox_id)
-    this.#emit({ event: 'removed', data: { devbox_id } })
+    this.#onEvent({ event: 'removed', data: { devbox_id } })
   }
 
   #isExpired(deadlineMs: number): boolean {
@@ -355,14 +298,8 @@ export class EvictionStreamWatch implements EvictionWatch {
   }
 
   #setUpstream(state: EvictionStreamState['state'], attempt: number, retry_at_ms?: number): void {
-    const before = this.#upstream
-    if (state === before.state && attempt === before.attempt) return
-    const since_ms = state === before.state ? before.since_ms : Date.now()
-    this.#upstream = { state, attempt, since_ms, ...(retry_at_ms !== undefined && { retry_at_ms }) }
-    this.#emit({ event: 'upstream', data: this.#upstream })
-  }
-
-  #emit(event: EvictionEvent): void {
-    for (const listener of this.#listeners) listener.onEvent(event)
+    if (state === this.#upstream?.state && attempt === this.#upstream.attempt) return
+    this.#upstream = { state, attempt, ...(retry_at_ms !== undefined && { retry_at_ms }) }
+    this.#onEvent({ event: 'upstream', data: this.#upstream })
   }
 }

@@ -1,28 +1,19 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Alert, isOpen } from '#lib/protocol/alerts.ts'
 import type { AlertStore } from './alert-store.ts'
 
-/** Alerts written per event loop turn, about 10 ms. */
-const batchSize = 100
-
-/** An account's open alerts, in memory and indexed by devbox. Changes are stored in batches. */
+/** An account's open alerts, in memory and indexed by devbox. */
 export class OpenAlerts {
   readonly #store: AlertStore
   readonly #account: string
-  readonly #onSaved: (alert: Alert) => void
   readonly #open = new Map<string, Alert>()
   /** Ids by kind and devbox. */
   readonly #ids = new Map<string, string>()
   /** Ids of alerts to announce once their silence ends. */
   readonly #withheld = new Set<string>()
-  /** Changed alerts that are not stored yet, by id. */
-  readonly #unsaved = new Map<string, Alert>()
-  #saving: Promise<void> | undefined
 
-  constructor(store: AlertStore, account: string, onSaved: (alert: Alert) => void) {
+  constructor(store: AlertStore, account: string) {
     this.#store = store
     this.#account = account
-    this.#onSaved = onSaved
     for (const alert of store.open(account)) this.hold(alert)
   }
 
@@ -39,7 +30,7 @@ export class OpenAlerts {
   }
 
   withheld(): Alert[] {
-    return [...this.#withheld].map((id) => this.#open.get(id)).filter((alert) => alert !== undefined)
+    return [...this.#withheld].flatMap((id) => this.#open.get(id) ?? [])
   }
 
   isWithheld(id: string): boolean {
@@ -52,7 +43,7 @@ export class OpenAlerts {
 
   /** Includes closed alerts. */
   find(id: string): Alert | undefined {
-    return this.#open.get(id) ?? this.#unsaved.get(id) ?? this.#store.get(this.#account, id)
+    return this.#open.get(id) ?? this.#store.get(this.#account, id)
   }
 
   /** Holds the alert in memory only. */
@@ -71,29 +62,11 @@ export class OpenAlerts {
 
   put(alert: Alert): void {
     this.hold(alert)
-    this.#unsaved.set(alert.id, alert)
-    this.#saving ??= this.#saveInBatches()
+    this.#store.put(this.#account, alert)
   }
 
-  async saved(): Promise<void> {
-    await this.#saving
-  }
-
-  flush(limit = this.#unsaved.size): void {
-    const alerts = [...this.#unsaved.values().take(limit)]
-    for (const { id } of alerts) this.#unsaved.delete(id)
-    this.#store.put(this.#account, alerts)
-    for (const alert of alerts) this.#onSaved(alert)
-  }
-
-  /** Stores what is pending. Calls still in progress then find no alert to change. */
+  /** Calls still in progress then find no alert to change. */
   close(): void {
-    this.flush()
     this.#open.clear()
-  }
-
-  async #saveInBatches(): Promise<void> {
-    for (await nextTurn(); this.#unsaved.size > 0; await nextTurn()) this.flush(batchSize)
-    this.#saving = undefined
   }
 }

@@ -1,5 +1,6 @@
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
+import { serviceNow } from '../upstream/clock.ts'
 import { endSubject, isEndNear, type Subject, unseenMs } from './alert-rules.ts'
 import type { OpenAlerts } from './open-alerts.ts'
 import type { Poll } from './service-poller.ts'
@@ -8,9 +9,9 @@ import type { Poll } from './service-poller.ts'
 interface Actions {
   raise(subject: Subject, details: Pick<Alert, 'devbox_name' | 'metadata' | 'found_late'>): void
   close(alert: Alert, state: 'moved' | 'passed'): void
-  /** Asks what became of the devbox, then closes the alert. */
+  /** Looks up what happened to the devbox, then closes the alert. */
   settle(alert: Alert): void
-  /** Unfollows a job; false if it isn't followed. */
+  /** Returns false if the job isn't followed. */
   unfollowJob(jobId: string): boolean
 }
 
@@ -23,42 +24,39 @@ const stillRunningMs = 30_000
 /** Raises and closes the alerts that only polling reveals. `previousMs` is the time of the last poll, if any. */
 export const applyPoll = (
   { running, failed, endedJobs, isComplete }: Poll,
+  previousMs: number | null,
   open: OpenAlerts,
-  actions: Actions,
-  { previousMs, nowMs }: { previousMs: number | null; nowMs: number },
+  { raise, close, settle, unfollowJob }: Actions,
 ): void => {
+  const nowMs = serviceNow()
   const found_late = previousMs !== null && nowMs - previousMs > lateGapMs
 
   for (const { devbox, end } of running) {
     if (!end || isOfTrial(devbox) || !isEndNear(end, nowMs)) continue
     const subject = endSubject(devbox.id, end)
-    if (!open.get(subject.id)) actions.raise(subject, { ...detailsOf(devbox), found_late: false })
+    if (!open.get(subject.id)) raise(subject, { ...detailsOf(devbox), found_late: false })
   }
 
   const ends = new Map(running.map(({ devbox, end }) => [devbox.id, end]))
   for (const alert of open.ofKind('end')) {
     const end = ends.get(alert.devbox_id)
-    if (end && end.at_ms !== alert.deadline_ms) actions.close(alert, 'moved')
-    else if (!end && (isComplete || nowMs > alert.deadline_ms)) actions.settle(alert)
-    else if (end && nowMs > alert.deadline_ms + stillRunningMs) actions.close(alert, 'passed')
+    if (end && end.at_ms !== alert.deadline_ms) close(alert, 'moved')
+    else if (!end && (isComplete || nowMs > alert.deadline_ms)) settle(alert)
+    else if (end && nowMs > alert.deadline_ms + stillRunningMs) close(alert, 'passed')
   }
 
   // Failures from before the first poll raise no alert.
-  const sinceMs = Math.max(previousMs ?? nowMs, nowMs - unseenMs)
+  const sinceMs = Math.max(previousMs ?? nowMs, nowMs - unseenMs) - clockSlackMs
   for (const devbox of failed) {
     const failedMs = devbox.end_time_ms ?? devbox.create_time_ms
     const id = `${devbox.id}:failure`
-    // Slack for clock differences. A missing time compares false: it may have failed at any time.
-    if (!(failedMs >= sinceMs - clockSlackMs) || open.find(id)) continue
-    actions.raise(
-      { id, kind: 'failure', devbox_id: devbox.id, deadline_ms: failedMs },
-      { ...detailsOf(devbox), found_late },
-    )
+    if (failedMs >= sinceMs && !open.find(id))
+      raise({ id, kind: 'failure', devbox_id: devbox.id, deadline_ms: failedMs }, { ...detailsOf(devbox), found_late })
   }
 
   for (const { id, name, state } of endedJobs)
-    if (actions.unfollowJob(id))
-      actions.raise(
+    if (unfollowJob(id))
+      raise(
         { id: `${id}:job`, kind: 'job', devbox_id: '', deadline_ms: nowMs, job: { id, name, state } },
         { devbox_name: null, metadata: {}, found_late },
       )

@@ -4,19 +4,19 @@ import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { evictions } from '#lib/contract/evictions.ts'
-import { type AlertHealth, type AlertHistory, maxStoredAlerts } from '#lib/protocol/alerts.ts'
+import { type Alert, type AlertHealth, type AlertHistory, maxStoredAlerts } from '#lib/protocol/alerts.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { type Session, sessionLabel } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import type { ReadHeader } from '../http/origin.ts'
+import { rowExport } from '../http/row-export.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import type { AlertBook } from './alert-book.ts'
-import { alertBookFor, callTimeoutMs } from './alert-books.ts'
-import { alertExport } from './alert-export.ts'
-import { evictionWatchesOf } from './eviction-watch.ts'
+import { alertBookFor } from './alert-books.ts'
+import { callTimeoutMs } from './describe-devbox.ts'
 
 /** Handles `/api/alerts` and everything below. */
 export const handleAlerts = (request: Request): Promise<Response> =>
@@ -50,7 +50,15 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
   'GET history': ({ book, query }) => {
     const { format, ...fields } = read(HistoryQuery, query)
     if (format === undefined) return json(book.history(fields) satisfies AlertHistory)
-    return alertExport(format, (starting_after) => book.history({ ...fields, limit: exportPage, starting_after }))
+    return rowExport({
+      name: 'alerts',
+      format,
+      columns: exportColumns,
+      read: (starting_after) => {
+        const { alerts, has_more } = book.history({ ...fields, limit: exportPage, starting_after })
+        return { rows: alerts, has_more }
+      },
+    })
   },
   'GET health': ({ book }) => {
     const { webhook } = book
@@ -111,9 +119,7 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
     const { id, session, book } = request
     return drill(request, evictions.cancel, id, async () => {
       const answer = await clientFor(session.api_key, callTimeoutMs).evictions.cancel({ params: { devbox_id: id } })
-      // Close the alert first: the watch would close it as withdrawn.
       book.cancelEviction(id)
-      for (const hub of evictionWatchesOf(session.account.id)) hub.withdraw(id)
       return answer
     })
   },
@@ -142,6 +148,27 @@ const respond = async (call: () => Promise<unknown>): Promise<Response> => {
 
 /** Rows per event loop turn. */
 const exportPage = 500
+
+const timeOf = (ms: number | null) => (ms === null ? '' : new Date(ms).toISOString())
+
+const exportColumns: Record<string, (alert: Alert) => string> = {
+  id: ({ id }) => id,
+  kind: ({ kind }) => kind,
+  devbox_id: ({ devbox_id }) => devbox_id,
+  devbox_name: ({ devbox_name }) => devbox_name ?? '',
+  job_id: ({ job }) => job?.id ?? '',
+  job_name: ({ job }) => job?.name ?? '',
+  metadata: ({ metadata }) => JSON.stringify(metadata),
+  deadline: ({ deadline_ms }) => timeOf(deadline_ms),
+  state: ({ state }) => state,
+  first_heard: ({ first_heard_ms }) => timeOf(first_heard_ms),
+  found_late: ({ found_late }) => String(found_late),
+  stopped: ({ stopped }) => stopped?.how ?? '',
+  stopped_by: ({ stopped }) => stopped?.by ?? '',
+  acknowledged_by: ({ acknowledged_by }) => acknowledged_by ?? '',
+  acknowledged: ({ acknowledged_ms }) => timeOf(acknowledged_ms),
+  closed: ({ closed_ms }) => timeOf(closed_ms),
+}
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const HistoryQuery = z.object({

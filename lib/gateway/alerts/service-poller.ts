@@ -4,17 +4,14 @@ import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { type Devbox, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { PollHealth } from '#lib/protocol/alerts.ts'
 import { type UnattendedEnd, unattendedEnd } from '#lib/protocol/devbox-ends.ts'
+import { serviceNow } from '../upstream/clock.ts'
 
-const pollTimes = {
-  everyMs: 15_000,
-  retryMs: 30_000,
-}
+const everyMs = 15_000
+const retryMs = 30_000
 
 /** One page of each list. */
 const maxRunning = 1_000
-const maxFailed = 50
-/** Devboxes looked up one by one after they stopped. */
-const maxStopped = 20
+const maxFailed = 100
 
 export interface Poll {
   running: { devbox: Devbox; end: UnattendedEnd | undefined }[]
@@ -28,9 +25,7 @@ export interface Poll {
 }
 
 interface Options {
-  /** Service time. */
-  now(): number
-  client: () => Pick<Client, 'devboxes' | 'benchmarkJobs'>
+  client: () => Client
   followedJobs(): string[]
   onPoll(poll: Poll): void
 }
@@ -41,8 +36,6 @@ export class ServicePoller {
   #timer: NodeJS.Timeout | undefined
   #isStarted = false
   #polling: Promise<void> | undefined
-  /** Ids that ran at the last poll, to look up those that stopped. */
-  #previous = new Set<string>()
   readonly #keptAliveMs = new Map<string, number>()
   #health: Omit<PollHealth, 'every_ms' | 'followed_jobs'> = {
     looked_ms: null,
@@ -57,11 +50,7 @@ export class ServicePoller {
   }
 
   get health(): PollHealth {
-    return {
-      ...this.#health,
-      every_ms: pollTimes.everyMs,
-      followed_jobs: this.#options.followedJobs().length,
-    }
+    return { ...this.#health, every_ms: everyMs, followed_jobs: this.#options.followedJobs().length }
   }
 
   start(): void {
@@ -77,7 +66,7 @@ export class ServicePoller {
 
   /** Keep-alive was called through this console. */
   onKeepAlive(devboxId: string): void {
-    this.#keptAliveMs.set(devboxId, this.#options.now())
+    this.#keptAliveMs.set(devboxId, serviceNow())
     void this.poll()
   }
 
@@ -93,52 +82,47 @@ export class ServicePoller {
   }
 
   async #pollNow(): Promise<void> {
-    const atMs = this.#options.now()
     try {
-      const poll = await this.#fetch(atMs)
+      const poll = await this.#fetch()
       if (!this.#isStarted) return
+      const own = poll.running.filter(({ devbox }) => !isOfTrial(devbox))
       this.#health = {
         looked_ms: Date.now(),
-        watched: poll.running.filter(({ devbox, end }) => end && !isOfTrial(devbox)).length,
-        running: poll.running.filter(({ devbox }) => !isOfTrial(devbox)).length,
+        watched: own.filter(({ end }) => end).length,
+        running: own.length,
         has_more: !poll.isComplete,
         problem: null,
       }
       this.#options.onPoll(poll)
     } catch (error) {
-      this.#health = { ...this.#health, problem: problemOf(error) }
+      const problem =
+        error instanceof ApiError && error.status > 0
+          ? `The service responded with ${error.status}`
+          : 'The service could not be reached'
+      this.#health = { ...this.#health, problem }
     }
-    if (!this.#isStarted) return
-    const pauseMs = this.#health.problem === null ? pollTimes.everyMs : pollTimes.retryMs
-    this.#timer = setTimeout(() => void this.poll(), pauseMs)
+    if (this.#isStarted)
+      this.#timer = setTimeout(() => void this.poll(), this.#health.problem === null ? everyMs : retryMs)
   }
 
-  async #fetch(atMs: number): Promise<Poll> {
+  async #fetch(): Promise<Poll> {
+    const atMs = serviceNow()
     const { devboxes, benchmarkJobs } = this.#options.client()
     const noCount = { include_total_count: false }
     const [running, failures, jobs] = await Promise.all([
       devboxes.list({ query: { ...noCount, status: 'running', limit: maxRunning } }),
-      devboxes.list({ query: { ...noCount, status: 'failure', limit: maxFailed } }),
+      devboxes.list({ query: { ...noCount, status: 'failure', origin: 'own', limit: maxFailed } }),
       Promise.all(this.#options.followedJobs().map((id) => orMissing(benchmarkJobs.get({ params: { id } }), id))),
     ])
     const runningIds = new Set(running.devboxes.map(({ id }) => id))
-    const failedIds = new Set(failures.devboxes.map(({ id }) => id))
-    const stopped = running.has_more
-      ? []
-      : [...this.#previous].filter((id) => !runningIds.has(id) && !failedIds.has(id))
-    const found = await Promise.all(
-      stopped.slice(0, maxStopped).map((id) => devboxes.get({ params: { id } }).catch(() => undefined)),
-    )
-    this.#previous = runningIds
     for (const id of this.#keptAliveMs.keys()) if (!runningIds.has(id)) this.#keptAliveMs.delete(id)
     return {
       running: running.devboxes.map((devbox) => ({
         devbox,
         end: unattendedEnd(devbox, this.#keptAliveMs.get(devbox.id)),
       })),
-      failed: [...failures.devboxes, ...found].filter(
-        (devbox) => devbox?.status === 'failure' && !isOfTrial(devbox),
-      ) as Devbox[],
+      // Other services ignore these filters.
+      failed: failures.devboxes.filter((devbox) => devbox.status === 'failure' && !isOfTrial(devbox)),
       endedJobs: jobs.filter(({ state }) => hasJobEnded(state)),
       isComplete: !running.has_more,
       atMs,
@@ -158,8 +142,3 @@ const orMissing = (request: Promise<BenchmarkJob>, id: string): Promise<Benchmar
       failure_reason: 'The job no longer exists',
     }
   })
-
-const problemOf = (error: unknown): string =>
-  error instanceof ApiError && error.status > 0
-    ? `The service responded with ${error.status}`
-    : 'The service could not be reached'

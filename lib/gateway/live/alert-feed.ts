@@ -1,32 +1,20 @@
 import type { AlertItem } from '#lib/protocol/alerts.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { alertBookFor } from '../alerts/alert-books.ts'
-import type { EvictionListener, EvictionStreamState } from '../alerts/eviction-listener.ts'
-import { evictionWatchFor } from '../alerts/eviction-watch.ts'
+import type { EvictionStreamState } from '../alerts/eviction-watch.ts'
 import type { Subscriber } from './subscription.ts'
-
-/** Items serialized once for all pages that receive them. */
-const jsonCache = new WeakMap<object, string>()
-const toJson = (item: object): string => {
-  const cached = jsonCache.get(item)
-  if (cached !== undefined) return cached
-  const json = JSON.stringify(item)
-  jsonCache.set(item, json)
-  return json
-}
 
 /**
  * Sends the account's alerts to one page until `leave()`. The topic's state is that of the eviction stream. A page that
  * falls behind gets one snapshot in place of what it missed.
  */
-export const followAlerts = (holder: KeyHolder, subscriber: Subscriber) => {
+export const followAlerts = (holder: KeyHolder, subscriber: Subscriber): { leave(): void } => {
   const book = alertBookFor(holder)
-  const watch = evictionWatchFor(holder)
   let isBehind = false
-  const send = (item: AlertItem) => {
+  const onItem = (item: AlertItem) => {
     if (isBehind) return
     const room = subscriber.room()
-    if (!room) return subscriber.data(toJson(item), '')
+    if (!room) return subscriber.data(JSON.stringify(item), '')
     isBehind = true
     void room.then(() => {
       isBehind = false
@@ -34,20 +22,7 @@ export const followAlerts = (holder: KeyHolder, subscriber: Subscriber) => {
       subscriber.data(JSON.stringify(book.snapshot()), '')
     })
   }
-  const listener: EvictionListener = {
-    start: ({ upstream }) => reportState(subscriber, upstream),
-    onEvent: (event) => event.event === 'upstream' && reportState(subscriber, event.data),
-    // The watch ends with the session or the console, and both close the page's socket.
-    end: () => undefined,
-  }
-  const leaveBook = book.join(holder.api_key, send)
-  watch.join(listener)
-  return {
-    leave: () => {
-      watch.leave(listener)
-      leaveBook()
-    },
-  }
+  return { leave: book.join(holder.api_key, { onItem, onStream: (stream) => reportState(subscriber, stream) }) }
 }
 
 const reportState = (subscriber: Subscriber, { state, retry_at_ms }: EvictionStreamState): void => {

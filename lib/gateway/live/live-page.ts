@@ -1,42 +1,54 @@
 import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
-import type { LiveNotice, LiveTopic } from '#lib/protocol/live.ts'
-import { liveClose } from '#lib/protocol/live.ts'
-import type { EndReason, OpenStream } from '../accounts/open-streams.ts'
+import { type LiveError, type LiveNotice, type LiveState, type LiveTopic, liveClose } from '#lib/protocol/live.ts'
+import { type EndReason, type OpenStream, trackStream } from '../accounts/open-streams.ts'
+import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { closeWithTimeout, parseJson, terminateWhenDead } from '../http/sockets.ts'
+import type { SocketRoute } from '../http/upgrades.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
-import { serviceNow } from '../upstream/clock.ts'
+import { serviceNow, toServiceTime } from '../upstream/clock.ts'
 import { followAlerts } from './alert-feed.ts'
-import { PageSubscription } from './page-subscription.ts'
-import type { MonitorListener, ServiceMonitor } from './service-monitor.ts'
-import { subscribe } from './subscription.ts'
+import { type MonitorListener, ServiceMonitor } from './service-monitor.ts'
+import { type Subscriber, subscribe } from './subscription.ts'
 import { type Topic, topics } from './topics.ts'
 
 const heartbeatMs = 3_000
 /** Sending pauses while a page has this many unprocessed characters. */
 const maxUnread = 512 * 1024
+/** Maximum characters per frame, unless one item is longer. */
+const maxGathered = 64 * 1024
 const maxRequestLength = 4 * 1024
 /** Fits thirty commands with two streams each. */
 const maxSubscriptions = 128
 
-/** Open pages. One timer and one frame serve them all. */
-const openPages = new Set<LivePage>()
-let beating: NodeJS.Timeout | undefined
-
-const heartbeat = () => JSON.stringify({ t: 'heartbeat', now_ms: serviceNow() } satisfies LiveNotice)
-
-const beatAll = () => {
-  const frame = heartbeat()
-  for (const page of openPages) page.send(frame)
-}
+/** `/api/live`: a page's one connection for everything live except terminals. */
+export const liveSocket = (monitor = new ServiceMonitor()): SocketRoute => ({
+  path: /^\/api\/live$/,
+  admit: async ({ header }) => {
+    const session = await requireSignedIn(header)
+    return (socket) => {
+      const releaseSlot = acquireSlot(session.account.id, 'pages')
+      // Sent over the open socket, since browsers hide the reason of a failed upgrade.
+      if (!releaseSlot) return socket.close(liveClose.tooMany, concurrencyError('pages').message)
+      const page = new LivePage(socket, session, monitor)
+      const forget = trackStream(session, page)
+      socket.on('close', () => {
+        page.leave()
+        forget()
+        releaseSlot()
+      })
+    }
+  },
+})
 
 /** A page's live connection: its subscriptions and flow control. */
-export class LivePage implements OpenStream, MonitorListener {
+class LivePage implements OpenStream, MonitorListener {
   readonly #socket: WebSocket
   readonly #session: KeyHolder
   readonly monitor: ServiceMonitor
   readonly #followed = new Map<number, PageSubscription>()
+  readonly #beating: NodeJS.Timeout
   /** Characters sent but not yet acknowledged. */
   unread = 0
   #waiting: (() => void)[] = []
@@ -46,21 +58,17 @@ export class LivePage implements OpenStream, MonitorListener {
     this.#session = session
     this.monitor = monitor
     terminateWhenDead(socket)
-    openPages.add(this)
-    beating ??= setInterval(beatAll, heartbeatMs)
-    this.send(heartbeat())
+    const beat = () => this.notify({ t: 'heartbeat', now_ms: serviceNow() })
+    this.#beating = setInterval(beat, heartbeatMs)
+    beat()
     monitor.listen(this)
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(isBinary ? undefined : String(data)))
     socket.on('error', () => socket.terminate())
   }
 
   end(reason: EndReason): void {
-    if (reason === 'signed out') this.#close(liveClose.signedOut, 'Signed out')
-    else this.#close(liveClose.consoleRestarting, 'The console is restarting')
-  }
-
-  #close(code: number, reason: string): void {
-    closeWithTimeout(this.#socket, code, reason)
+    if (reason === 'signed out') closeWithTimeout(this.#socket, liveClose.signedOut, 'Signed out')
+    else closeWithTimeout(this.#socket, liveClose.consoleRestarting, 'The console is restarting')
   }
 
   notify(notice: LiveNotice): void {
@@ -87,17 +95,13 @@ export class LivePage implements OpenStream, MonitorListener {
   }
 
   pulseChanged(): void {
-    for (const followed of this.#followed.values()) followed.tellState()
+    for (const followed of this.#followed.values()) followed.sendState()
   }
 
   /** Call when the socket has closed. */
   leave(): void {
     this.monitor.leave(this)
-    openPages.delete(this)
-    if (openPages.size === 0) {
-      clearInterval(beating)
-      beating = undefined
-    }
+    clearInterval(this.#beating)
     for (const id of this.#followed.keys()) this.forget(id)
   }
 
@@ -105,16 +109,16 @@ export class LivePage implements OpenStream, MonitorListener {
     if (this.#socket.readyState !== WebSocket.OPEN) return
     const isShort = text !== undefined && text.length <= maxRequestLength
     const request = isShort ? LiveRequest.safeParse(parseJson(text)).data : undefined
-    if (!request) return this.#close(liveClose.invalid, 'Invalid frame')
+    if (!request) return closeWithTimeout(this.#socket, liveClose.invalid, 'Invalid frame')
     if (request.t === 'unsubscribe') this.forget(request.id)
     else if (request.t === 'ack') {
       // Acks count whole frames and must not exceed what was sent.
       this.unread = Math.max(0, this.unread - request.n)
       this.#wake()
     } else if (this.#followed.has(request.id))
-      this.#close(liveClose.invalid, `Subscription ${request.id} already exists`)
+      closeWithTimeout(this.#socket, liveClose.invalid, `Subscription ${request.id} already exists`)
     else if (this.#followed.size >= maxSubscriptions)
-      this.#close(liveClose.tooMany, `At most ${maxSubscriptions} subscriptions per page`)
+      closeWithTimeout(this.#socket, liveClose.tooMany, `At most ${maxSubscriptions} subscriptions per page`)
     else this.#follow(request)
   }
 
@@ -160,10 +164,102 @@ export class LivePage implements OpenStream, MonitorListener {
   }
 
   #wake(): void {
-    if (this.#waiting.length === 0) return
     const waiting = this.#waiting
     this.#waiting = []
-    for (const go of waiting) go()
+    for (const resume of waiting) resume()
+  }
+}
+
+/** One topic a page follows: its state and the items of the next frame. */
+class PageSubscription implements Subscriber {
+  readonly #id: number
+  readonly #page: LivePage
+  source: { leave(): void } | undefined
+  #isOver = false
+  /** State of its own stream, ignoring the service's health. */
+  #own: { state: LiveState; since_ms: number; error?: LiveError } | undefined
+  /** State last sent to the page. */
+  #lastText = ''
+  #items: string[] = []
+  /** Total length of the pending items. */
+  #length = 0
+  #position = ''
+
+  constructor(id: number, page: LivePage) {
+    this.#id = id
+    this.#page = page
+  }
+
+  data(text: string, position: string): void {
+    if (this.#isOver) return
+    // Items of one event loop turn share a frame.
+    if (this.#items.push(text) === 1) setImmediate(() => this.#flush())
+    this.#position = position
+    this.#length += text.length
+    this.#page.unread += text.length
+    if (this.#length >= maxGathered) this.#flush()
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#page.hasRoom ? undefined : this.#untilRoom()
+  }
+
+  async #untilRoom(): Promise<void> {
+    while (!this.#page.hasRoom && !this.#isOver) await this.#page.roomChange()
+  }
+
+  resync(position: string): void {
+    if (this.#isOver) return
+    this.#flush()
+    this.#page.notify({ t: 'resync', id: this.#id, position })
+  }
+
+  state(state: LiveState, error?: LiveError): void {
+    const own = this.#own
+    const isSame = error?.code === own?.error?.code && error?.retry_at_ms === own?.error?.retry_at_ms
+    if (this.#isOver || (state === own?.state && isSame)) return
+    const since_ms = state === own?.state ? own.since_ms : serviceNow()
+    this.#own = { state, since_ms, ...(error && { error }) }
+    this.sendState()
+  }
+
+  /** Sends the state if it has changed. */
+  sendState(): void {
+    if (!this.#own) return
+    const { lateSinceMs } = this.#page.monitor
+    const isLate = this.#own.state === 'live' && lateSinceMs !== undefined
+    const text = JSON.stringify({
+      t: 'state',
+      id: this.#id,
+      ...this.#own,
+      ...(isLate && { state: 'late', since_ms: toServiceTime(lateSinceMs) }),
+    } satisfies LiveNotice)
+    if (text === this.#lastText) return
+    this.#lastText = text
+    this.#page.send(text)
+  }
+
+  end(error?: LiveError): void {
+    if (this.#isOver) return
+    this.#flush()
+    this.#page.notify({ t: 'end', id: this.#id, ...(error && { error }) })
+    this.#page.forget(this.#id)
+  }
+
+  /** Drops pending items. */
+  leave(): void {
+    this.#isOver = true
+    this.#page.unread -= this.#length
+    this.source?.leave()
+  }
+
+  #flush(): void {
+    const items = this.#items
+    if (items.length === 0 || this.#isOver) return
+    this.#items = []
+    this.#length = 0
+    const position = JSON.stringify(this.#position)
+    this.#page.send(`{"t":"data","id":${this.#id},"position":${position},"items":[${items.join(',')}]}`)
   }
 }
 

@@ -2,7 +2,7 @@ import type { AlertItem } from '#lib/protocol/alerts.ts'
 import type { LiveError, LiveSnapshot, LiveState } from '#lib/protocol/live.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/types.ts'
-import { evictionWatchFor } from '../alerts/eviction-watch.ts'
+import { alertBookFor } from '../alerts/alert-books.ts'
 import { handleRequest, json } from '../http/handle-request.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
 import { followAlerts } from './alert-feed.ts'
@@ -20,7 +20,7 @@ export const liveSnapshot = (request: Request): Promise<Response> =>
       ),
       currentAlerts(session),
     ])
-    const since_ms = toServiceTime(evictionWatchFor(session).lastHeardMs ?? Date.now())
+    const since_ms = toServiceTime(alertBookFor(session).health().last_heard_ms ?? Date.now())
     const isLate = !isResponding && alerts.state === 'live'
     const topics = { 'alerts.watch': isLate ? { ...alerts, state: 'late' as const, since_ms } : alerts }
     return json({ now_ms: serviceNow(), topics } satisfies LiveSnapshot)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readError } from '#lib/client/api-error.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
@@ -6,7 +7,6 @@ import { fillPath } from '#lib/contract/endpoint.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-logs.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
-import { hashOfKey } from '../alerts/eviction-watch.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
 import { registry, slot } from '../registry/registry.ts'
@@ -110,7 +110,8 @@ const openArchive = (
   return archives().look(archiveKey(apiKey, run), askFor(apiKey, run), how)
 }
 
-const archiveKey = (apiKey: string, { of, id }: Archived) => `${hashOfKey(apiKey)} ${of} ${id}`
+const archiveKey = (apiKey: string, { of, id }: Archived) =>
+  `${createHash('sha256').update(apiKey).digest('hex')} ${of} ${id}`
 
 /** Downloads a range of the archive; a service without ranges returns all of it. */
 const askFor =
