@@ -60,24 +60,6 @@ test('find counts matches and keeps its position during output', async ({ signed
   await expect(page.locator('.xterm-helper-textarea')).toBeFocused()
 })
 
-test('the find bar moves for a match it would cover', async ({ signedIn: page, product }) => {
-  await openTerminal(page, product, 'corner')
-  await page.keyboard.type(`clear; printf '%*s\\n' $((COLUMNS - 1)) needle; seq 9; echo zebra\n`)
-  await untilText(page, /^ +needle\n1\n/m)
-  await page.keyboard.press('Control+Shift+F')
-  await page.keyboard.type('needle')
-  const bar = page.getByRole('search', { name: 'Find in terminal' })
-  await expect(bar).toContainText('1 of 1')
-  const cols = await page.evaluate(() => window.term?.cols ?? 0)
-  const { x, y } = await cell(page, cols - 3, 0)
-  const covers = () =>
-    bar.evaluate((element, [x, y]) => element.contains(document.elementFromPoint(x as number, y as number)), [x, y])
-  await expect.poll(covers).toBe(false)
-  await bar.getByRole('textbox', { name: 'Find' }).fill('zebra')
-  await expect(bar).toContainText('1 of 1')
-  await expect.poll(covers).toBe(true)
-})
-
 test('scrolled-up terminals stay in place during output', async ({ signedIn: page, product }) => {
   const id = await openTerminal(page, product, 'scrolling')
   await page.keyboard.type('seq 900; (until [ -e ~/go ]; do sleep 0.1; done; seq 901 1000) &\n')

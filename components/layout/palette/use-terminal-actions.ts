@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon } from 'lucide-react'
-import { Columns2, History, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
+import { Columns2, Plus, RotateCcw, Rows2, SendHorizontal, SquareTerminal } from 'lucide-react'
 import { usePathname } from 'next/navigation'
 import { executionQueries } from '#components/commands/queries.ts'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
@@ -23,7 +23,6 @@ export const useTerminalActions = (): readonly TerminalAction[] => {
     { label: 'New terminal tab', icon: Plus, run: () => ask('new-tab') },
     { label: 'Split terminal right', icon: Columns2, run: () => ask('split', 'right') },
     { label: 'Split terminal down', icon: Rows2, run: () => ask('split', 'down') },
-    { label: 'Reopen closed terminal', icon: History, run: () => ask('reopen') },
     { label: 'Reset terminal', icon: RotateCcw, run: () => ask('reset') },
     ...(last === undefined
       ? []

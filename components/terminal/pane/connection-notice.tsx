@@ -14,15 +14,15 @@ import {
 } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
-import type { Tone } from '#components/ui/badge.tsx'
+import { type Tone, toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { redirectToSignIn } from '#lib/browser/api/console-api.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
 import { describeExit } from '#lib/browser/frame/exit-status.ts'
 import type { ConnectionState } from '#lib/terminal/page/connection.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
-import { NoticeBar } from './notice-bar.tsx'
 
 interface ConnectionNoticeProps {
   state: TerminalState
@@ -204,3 +204,25 @@ const ProblemNotice = ({ problem }: { problem: string }) => {
 
 const Problem = ({ children }: { children: string | null }) =>
   children && <span className="break-words text-muted">{children}</span>
+
+interface NoticeBarProps {
+  tone: Tone
+  icon: LucideIcon
+  busy?: boolean
+  children: ReactNode
+  actions?: ReactNode
+}
+
+export const NoticeBar = ({ tone, icon: Icon, busy, children, actions }: NoticeBarProps) => (
+  <div
+    data-notice
+    className={classes(
+      'flex min-h-9 flex-wrap items-center gap-x-2.5 gap-y-1 border-b px-3 py-1 last:border-b-0',
+      toneClasses[tone],
+    )}
+  >
+    <Icon aria-hidden className={classes('size-3.5 shrink-0', busy && 'motion-safe:animate-spin')} />
+    <div className="min-w-0 flex-1 basis-40 text-text">{children}</div>
+    {actions && <div className="flex flex-wrap items-center gap-1.5">{actions}</div>}
+  </div>
+)

@@ -18,7 +18,7 @@ export interface DrawnTerminal {
 /** Creates an xterm in `element` and applies settings as they change. */
 export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal> => {
   const settings = terminalSettings.get()
-  const surroundings = followTheme(element)
+  showTheme(element, settings.theme)
   const options = terminalOptions(settings, element)
   // xterm measures cells once, so the font must be loaded first.
   const font = `${options.fontSize}px ${options.fontFamily}`
@@ -41,31 +41,29 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
   boundXterm(terminal)
   terminal.open(element)
 
-  const listeners: (() => void)[] = []
-  const cellsChanged = () => {
-    for (const listener of listeners) listener()
-  }
-  const renderer = new TerminalRenderer(terminal, element, cellsChanged)
-  const ligatures = followLigatures(terminal, element)
+  let cellsChanged = () => {}
+  const renderer = new TerminalRenderer(terminal, element, () => cellsChanged())
+  const showLigatures = ligaturesOf(terminal, element)
   const apply = () => {
     const next = terminalSettings.get()
-    surroundings.update()
+    showTheme(element, next.theme)
     if (applyOptions(terminal, terminalOptions(next, element))) cellsChanged()
-    ligatures.update()
+    showLigatures(next.ligatures)
     void renderer.choose(next.renderer)
   }
   const stops = [terminalSettings.subscribe(apply), onThemeChange(apply), onMediaChange(lessMotion, apply)]
-  ligatures.update()
+  showLigatures(settings.ligatures)
   await renderer.choose(settings.renderer)
   return {
     terminal,
     available: () => (element.clientWidth > 0 && element.clientHeight > 0 ? fitAddon.proposeDimensions() : undefined),
-    onCells: (changed) => void listeners.push(changed),
+    onCells: (changed) => {
+      cellsChanged = changed
+    },
     close() {
       for (const stop of stops) stop()
-      renderer.dispose()
       terminal.dispose()
-      surroundings.end()
+      showTheme(element, 'app')
     },
   }
 }
@@ -101,33 +99,26 @@ const applyOptions = (terminal: Terminal, options: ITerminalOptions): boolean =>
 const isSame = (a: unknown, b: unknown) => a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 
 /** Applies the terminal's theme to the pane around it. */
-const followTheme = (element: HTMLElement) => {
+const showTheme = (element: HTMLElement, theme: TerminalSettings['theme']) => {
   const pane = element.parentElement ?? element
-  const show = (theme: TerminalSettings['theme']) => {
-    if (theme === 'app') delete pane.dataset.theme
-    else pane.dataset.theme = theme
-    pane.classList.toggle('bg-surface-0', theme !== 'app')
-    pane.classList.toggle('text-text', theme !== 'app')
-  }
-  show(terminalSettings.get().theme)
-  return { update: () => show(terminalSettings.get().theme), end: () => show('app') }
+  if (theme === 'app') delete pane.dataset.theme
+  else pane.dataset.theme = theme
+  pane.classList.toggle('bg-surface-0', theme !== 'app')
+  pane.classList.toggle('text-text', theme !== 'app')
 }
 
 /** Runs of operator characters, which fonts may draw as ligatures. */
 const operators = (text: string): [number, number][] =>
   [...text.matchAll(/[!-/:-@[-`{-~]{2,}|www/g)].map(({ 0: run, index }) => [index, index + run.length])
 
-const followLigatures = (terminal: Terminal, element: HTMLElement) => {
+const ligaturesOf = (terminal: Terminal, element: HTMLElement) => {
   let joiner: number | undefined
-  return {
-    update() {
-      const { ligatures } = terminalSettings.get()
-      element.toggleAttribute('data-ligatures', ligatures)
-      if (ligatures) joiner ??= terminal.registerCharacterJoiner(operators)
-      else if (joiner !== undefined) {
-        terminal.deregisterCharacterJoiner(joiner)
-        joiner = undefined
-      }
-    },
+  return (isOn: boolean) => {
+    element.toggleAttribute('data-ligatures', isOn)
+    if (isOn) joiner ??= terminal.registerCharacterJoiner(operators)
+    else if (joiner !== undefined) {
+      terminal.deregisterCharacterJoiner(joiner)
+      joiner = undefined
+    }
   }
 }

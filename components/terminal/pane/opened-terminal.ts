@@ -1,6 +1,7 @@
 import type { Terminal } from '@xterm/xterm'
+import { useSyncExternalStore } from 'react'
 import { isSignedOut, withAccount } from '#lib/browser/api/page-account.ts'
-import { PageTerminal } from '#lib/terminal/page/page-terminal.ts'
+import { PageTerminal, type TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import type { DrawnTerminal } from './draw-terminal.ts'
 
 declare global {
@@ -31,6 +32,19 @@ export interface OpenedTerminal {
   onKey(handler: (event: KeyboardEvent) => boolean): () => void
   /** Transforms input before it is sent, latest first. Returns the remove function. */
   onInput(change: (text: string) => string): () => void
+}
+
+export const useTerminalState = (session: PageTerminal): TerminalState =>
+  useSyncExternalStore(
+    session.subscribe,
+    () => session.state,
+    () => session.state,
+  )
+
+/** Why this page can't type, record, reset or end the terminal; null if it can. */
+export const writingRefusal = ({ connection, role }: TerminalState): string | null => {
+  if (connection.phase !== 'open') return 'The terminal is not connected'
+  return role === 'watcher' ? 'Another window is typing' : null
 }
 
 interface Opening extends Pick<OpenedTerminal, 'element' | 'devboxId' | 'name'> {
@@ -133,15 +147,10 @@ const whenResized = (element: HTMLElement, fit: () => void): (() => void) => {
 
 /** Calls `check` when the network or the page's visibility changes. */
 const whenReachable = (check: () => void): (() => void) => {
-  const looked = () => {
-    if (document.visibilityState === 'visible') check()
-  }
-  window.addEventListener('online', check)
-  window.addEventListener('offline', check)
-  document.addEventListener('visibilitychange', looked)
-  return () => {
-    window.removeEventListener('online', check)
-    window.removeEventListener('offline', check)
-    document.removeEventListener('visibilitychange', looked)
-  }
+  const listening = new AbortController()
+  const { signal } = listening
+  window.addEventListener('online', check, { signal })
+  window.addEventListener('offline', check, { signal })
+  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && check(), { signal })
+  return () => listening.abort()
 }

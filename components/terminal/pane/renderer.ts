@@ -1,133 +1,79 @@
 import type { WebglAddon } from '@xterm/addon-webgl'
-import type { ITerminalOptions, Terminal } from '@xterm/xterm'
+import type { Terminal } from '@xterm/xterm'
 import type { TerminalSettings } from '#lib/terminal/page/settings.ts'
 
 type Choice = TerminalSettings['renderer']
 type Renderer = 'webgl' | 'dom'
 
-/** Browsers allow about sixteen WebGL contexts per page and drop the oldest without notice. */
-const maxContexts = 8
-/** A graphics driver that keeps resetting won't stop. */
-const maxLosses = 3
-
-/** Renderers with a context, most recently visible last. */
-const withContext: TerminalRenderer[] = []
-
 /**
- * Draws a terminal with WebGL where it works and is faster, otherwise with xterm's DOM renderer. `cellsChanged` is
- * called after switching, because they measure cells differently.
+ * Draws a terminal with WebGL where it works and is faster, otherwise with xterm's DOM renderer. A page shows fewer
+ * terminals than browsers allow WebGL contexts. `cellsChanged` is called after switching, because the renderers measure
+ * cells differently.
  */
 export class TerminalRenderer {
   readonly #terminal: Terminal
   readonly #element: HTMLElement
   readonly #cellsChanged: () => void
-  readonly #observer: IntersectionObserver
   #choice: Choice = 'dom'
   #addon: WebglAddon | undefined
-  #losses = 0
-  #isVisible: boolean
-  #isOver = false
+  /** No context was available, or it was lost. */
+  #hasFailed = false
 
   constructor(terminal: Terminal, element: HTMLElement, cellsChanged: () => void) {
     this.#terminal = terminal
     this.#element = element
     this.#cellsChanged = cellsChanged
-    this.#isVisible = element.clientWidth > 0
     element.dataset.renderer = 'dom'
-    this.#observer = new IntersectionObserver((entries) => {
-      const isVisible = entries.at(-1)?.isIntersecting ?? false
-      if (isVisible === this.#isVisible) return
-      this.#isVisible = isVisible
-      void this.#update()
-    })
-    this.#observer.observe(element)
   }
 
   /** Resolves once the terminal is drawn with its final renderer. */
-  choose(choice: Choice): Promise<void> {
+  async choose(choice: Choice): Promise<void> {
     this.#choice = forced ?? choice
-    return this.#update()
-  }
-
-  dispose(): void {
-    this.#isOver = true
-    this.#observer.disconnect()
-    this.giveBack()
-  }
-
-  async #update() {
-    const isWanted =
-      this.#losses < maxLosses && (this.#choice === 'webgl' || (this.#choice === 'auto' && hasGraphicsChip()))
-    if (!isWanted) return this.giveBack()
-    if (!this.#isVisible) return
-    if (this.#addon) {
-      withContext.push(...withContext.splice(withContext.indexOf(this), 1))
-      return this.#notify('webgl')
-    }
+    if (!this.#wantsWebgl) return this.#showDom()
+    if (this.#addon) return this.#switched('webgl')
     const { WebglAddon } = await import('@xterm/addon-webgl')
-    // State may have changed while the addon was loading.
-    if (this.#isOver || this.#addon || !this.#isVisible || this.#choice === 'dom' || !freeTerminalSlot()) return
+    if (this.#addon || !this.#wantsWebgl) return
     const addon = new WebglAddon()
     addon.onContextLoss(() => {
-      this.#losses += 1
-      this.giveBack()
+      this.#hasFailed = true
+      this.#showDom()
     })
     try {
       this.#terminal.loadAddon(addon)
+      this.#addon = addon
+      this.#switched('webgl')
     } catch {
-      // No context available: stay with the DOM renderer.
-      this.#losses = maxLosses
+      this.#hasFailed = true
       addon.dispose()
-      return
     }
-    this.#addon = addon
-    withContext.push(this)
-    this.#notify('webgl')
   }
 
-  get isVisible() {
-    return this.#isVisible
+  get #wantsWebgl(): boolean {
+    return !this.#hasFailed && (this.#choice === 'webgl' || (this.#choice === 'auto' && hasGraphicsChip()))
   }
 
-  /** Hidden terminals give up their context. */
-  giveBack() {
-    const addon = this.#addon
-    if (!addon) return
+  #showDom() {
+    if (!this.#addon) return
+    this.#addon.dispose()
     this.#addon = undefined
-    withContext.splice(withContext.indexOf(this), 1)
-    const canvases = [...(this.#terminal.element?.querySelectorAll('canvas') ?? [])]
-    addon.dispose()
-    // Released explicitly, because a context counts until it is garbage collected.
-    for (const canvas of canvases) canvas.getContext('webgl2')?.getExtension('WEBGL_lose_context')?.loseContext()
-    if (!this.#isOver) this.#notify('dom')
+    this.#switched('dom')
   }
 
-  #notify(renderer: Renderer) {
+  #switched(renderer: Renderer) {
+    const { options } = this.#terminal
     this.#element.dataset.renderer = renderer
-    this.#space(renderer)
+    // WebGL rounds cells to whole pixels, usually down; spacing gets the nearest width.
+    options.letterSpacing =
+      renderer === 'webgl' ? Math.round(cellPixels(`${options.fontSize}px ${options.fontFamily}`) % 1) : 0
     this.#cellsChanged()
   }
-
-  /** WebGL rounds cells to whole pixels, usually down; adds spacing to get the nearest width. */
-  #space(renderer: Renderer) {
-    const { options } = this.#terminal
-    const letterSpacing = renderer === 'webgl' ? Math.round(cellPixels(options) % 1) : 0
-    if (options.letterSpacing !== letterSpacing) options.letterSpacing = letterSpacing
-  }
 }
 
-const cellPixels = ({ fontSize, fontFamily }: ITerminalOptions): number => {
+const cellPixels = (font: string): number => {
   const context = document.createElement('canvas').getContext('2d')
   if (!context) return 0
-  context.font = `${fontSize}px ${fontFamily}`
+  context.font = font
   return context.measureText('W').width * devicePixelRatio
-}
-
-const freeTerminalSlot = (): boolean => {
-  if (withContext.length < maxContexts) return true
-  const hidden = withContext.find(({ isVisible }) => !isVisible)
-  hidden?.giveBack()
-  return hidden !== undefined
 }
 
 /** `?renderer=dom` or `webgl` for comparisons. */
@@ -145,8 +91,7 @@ const hasGraphicsChip = (): boolean => {
 }
 
 const findGraphicsChip = (): boolean => {
-  const canvas = document.createElement('canvas')
-  const context = canvas.getContext('webgl2', { failIfMajorPerformanceCaveat: true })
+  const context = document.createElement('canvas').getContext('webgl2', { failIfMajorPerformanceCaveat: true })
   if (!context) return false
   const unmasked = context.getExtension('WEBGL_debug_renderer_info')?.UNMASKED_RENDERER_WEBGL
   const name = String(context.getParameter(unmasked ?? context.RENDERER))

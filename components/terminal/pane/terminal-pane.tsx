@@ -1,22 +1,39 @@
 'use client'
-import { CircleAlert } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { CircleAlert, Timer } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { type ReactNode, type RefObject, useId, useRef } from 'react'
+import { evictionOf, isOverdue, timeLeftMs } from '#components/alerts/alert-feed.ts'
+import { Countdown } from '#components/alerts/countdown.tsx'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { useMedia } from '#lib/browser/frame/use-media.ts'
+import { Clipboard } from '../tools/clipboard.tsx'
+import { ClipboardAccess } from '../tools/clipboard-access.tsx'
+import { FileDrop } from '../tools/file-drop-zone.tsx'
+import { FindBar } from '../tools/find-bar.tsx'
+import { TerminalLinks } from '../tools/terminal-links.tsx'
+import { useFontSizeKeys } from '../tools/terminal-settings.tsx'
 import { TerminalStatusBar } from '../tools/terminal-status-bar.tsx'
-import { NoticeBar } from './notice-bar.tsx'
-import type { OpenedTerminal } from './opened-terminal.ts'
-import { PaneFoot, PaneOverlays } from './pane-features.tsx'
-import { PaneNotices } from './pane-notices.tsx'
-import { type PaneStatus, usePaneStatus } from './pane-status.ts'
-import { StateAnnouncement } from './state-announcement.tsx'
-import { TerminalEviction } from './terminal-eviction.tsx'
-import { useCursorInSight } from './use-cursor-in-sight.ts'
+import { Bell } from './bell.tsx'
+import { NoticeBar } from './connection-notice.tsx'
+import { type OpenedTerminal, useTerminalState } from './opened-terminal.ts'
+import { PaneNotices, StateAnnouncement, WatchingBar } from './pane-notices.tsx'
 import { useOpenedTerminal } from './use-opened-terminal.ts'
-import { usePaneAttributes, usePaneFocus, usePaneTitle, useReconnecting } from './use-pane-wiring.ts'
-import { useTerminalState } from './use-terminal-state.ts'
-import { WatchingBar } from './watching-bar.tsx'
+import {
+  type PaneStatus,
+  useCursorInSight,
+  usePaneAttributes,
+  usePaneFocus,
+  usePaneStatus,
+  usePaneTitle,
+  useReconnecting,
+} from './use-pane-wiring.ts'
 
-export interface TerminalPaneProps {
+const KeyBar = dynamic(async () => (await import('../tools/key-bar.tsx')).KeyBar)
+
+interface TerminalPaneProps {
   devboxId: string
   name: string
   /** Token of a read-only link, instead of the devbox's own terminal. */
@@ -60,9 +77,9 @@ export const TerminalPane = (props: TerminalPaneProps) => {
         <section ref={screen} aria-label={`Terminal ${name}`} data-takes-keys className="terminal-screen font-mono" />
         {failure && <FailureNotice failure={failure} tryAgain={tryAgain} />}
         {opened && <PaneNotices opened={opened} refusal={refusal} revive={revive} onClose={onClose} />}
-        {opened && <PaneOverlays opened={opened} isFollowed={isFollower} />}
+        {opened && <PaneOverlays opened={opened} isFollower={isFollower} />}
       </div>
-      {opened && <PaneFoot opened={opened} />}
+      {opened && <TouchKeys opened={opened} />}
       {!isFollower && <TerminalEviction devboxId={devboxId} />}
       {opened ? (
         <TerminalStatusBar opened={opened} hintId={hintId} way={way} isFollower={isFollower} actions={actions} />
@@ -71,6 +88,49 @@ export const TerminalPane = (props: TerminalPaneProps) => {
       )}
       {opened && <Wiring {...props} opened={opened} way={way} hintId={hintId} />}
     </div>
+  )
+}
+
+/** Features that add themselves to the opened terminal. */
+const PaneOverlays = ({ opened, isFollower }: { opened: OpenedTerminal; isFollower: boolean }) => (
+  <>
+    <Bell opened={opened} />
+    <TerminalLinks opened={opened} />
+    <Clipboard opened={opened} />
+    <ClipboardAccess opened={opened} />
+    <FindBar opened={opened} />
+    {!isFollower && <FileDrop opened={opened} />}
+  </>
+)
+
+/** Reserves room for the key bar in advance, because showing it would resize the shell. */
+const TouchKeys = ({ opened }: { opened: OpenedTerminal }) => {
+  const hasTouch = useMedia('(pointer: coarse)')
+  return <div className="hidden min-h-[2.8125rem] pointer-coarse:block">{hasTouch && <KeyBar opened={opened} />}</div>
+}
+
+const TerminalEviction = ({ devboxId }: { devboxId: string }) => {
+  const { data: feed } = useQuery(alertQueries.feed())
+  const eviction = evictionOf(feed, devboxId)
+  const isOver = useClock((nowMs) => eviction === undefined || isOverdue(eviction, feed, nowMs))
+  const isNow = useClock((nowMs) => eviction !== undefined && timeLeftMs(feed, eviction.deadline_ms, nowMs) === 0)
+  if (!eviction || isOver) return null
+  return (
+    <p className="flex items-center gap-2 border-t border-attention-line bg-attention-bg px-3 py-0.5 text-sm">
+      <Timer aria-hidden className="size-3.5 shrink-0 text-attention" />
+      <span className="min-w-0">
+        {isNow ? (
+          'Being evicted now: '
+        ) : (
+          <>
+            Eviction in <Countdown deadlineMs={eviction.deadline_ms} />:{' '}
+          </>
+        )}
+        <span className="text-muted">
+          the devbox will be suspended. Its disk is kept; running programs are terminated.
+        </span>
+      </span>
+    </p>
   )
 }
 
@@ -104,14 +164,13 @@ const BarsPlaceholder = () => (
   </div>
 )
 
-interface WiringProps extends TerminalPaneProps {
-  opened: OpenedTerminal
-  way: RefObject<HTMLButtonElement | null>
-  hintId: string
-}
-
 /** Rendered last, so that all features are listening when it connects. */
-const Wiring = ({ opened, way, hintId, ...props }: WiringProps) => {
+const Wiring = ({
+  opened,
+  way,
+  hintId,
+  ...props
+}: TerminalPaneProps & { opened: OpenedTerminal; way: RefObject<HTMLButtonElement | null>; hintId: string }) => {
   const state = useTerminalState(opened.session)
   usePaneStatus(opened, state, props)
   usePaneTitle(opened, props.onTitle)
@@ -119,5 +178,6 @@ const Wiring = ({ opened, way, hintId, ...props }: WiringProps) => {
   useCursorInSight(opened, state.role === 'watcher')
   usePaneFocus(opened, way, hintId, props)
   useReconnecting(opened, state, props)
+  useFontSizeKeys(opened)
   return <StateAnnouncement state={state} refusal={props.refusal} />
 }

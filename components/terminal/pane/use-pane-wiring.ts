@@ -1,9 +1,60 @@
-import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
+import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
-import { phaseOf } from './pane-status.ts'
+
+/** Status of a terminal as shown on its tab. */
+export interface PaneStatus {
+  phase: 'connecting' | 'open' | 'watching' | 'lost' | 'ended'
+  exitCode: number | null
+  /** Since the pane was last visible. */
+  unseen: 'bell' | 'output' | null
+}
+
+/** Reports the pane's status to the workspace on each change. */
+export const usePaneStatus = (
+  opened: OpenedTerminal,
+  state: TerminalState,
+  { isVisible, onStatus }: { isVisible: boolean; onStatus: (status: PaneStatus) => void },
+): void => {
+  const unseen = useUnseen(opened, isVisible)
+  const phase = phaseOf(state)
+  const exitCode = state.connection.phase === 'ended' ? state.connection.exitCode : null
+  const report = useEffectEvent(onStatus)
+  useEffect(() => report({ phase, exitCode, unseen }), [phase, exitCode, unseen])
+}
+
+const phaseOf = ({ connection: { phase }, role, upstreamLost }: TerminalState): PaneStatus['phase'] => {
+  if (phase === 'connecting' || phase === 'ended') return phase
+  if (phase !== 'open' || upstreamLost) return 'lost'
+  return role === 'watcher' ? 'watching' : 'open'
+}
+
+const useUnseen = ({ terminal }: OpenedTerminal, isVisible: boolean): PaneStatus['unseen'] => {
+  const [unseen, setUnseen] = useState<PaneStatus['unseen']>(null)
+  // The initial screen of a hidden terminal doesn't count.
+  const wasSeen = useRef(false)
+  useEffect(() => {
+    const isSeen = () => isVisible && document.visibilityState === 'visible'
+    const happened = (what: 'bell' | 'output') => () => {
+      if (!isSeen() && wasSeen.current) setUnseen((before) => (before === 'bell' ? before : what))
+    }
+    const look = () => {
+      if (!isSeen()) return
+      wasSeen.current = true
+      setUnseen(null)
+    }
+    look()
+    const listeners = [terminal.onBell(happened('bell')), terminal.onWriteParsed(happened('output'))]
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      for (const each of listeners) each.dispose()
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [terminal, isVisible])
+  return unseen
+}
 
 /** After a refusal, retries in case the devbox came back before the page noticed it was gone. */
 const retryMs = 3_000
@@ -75,12 +126,10 @@ export const usePaneFocus = (
   }, [focus, isActive])
 }
 
-const maxTitleLength = 200
-
 export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: string) => void): void => {
   const report = useEffectEvent(onTitle)
   useEffect(() => {
-    const listener = terminal.onTitleChange((title) => report(title.slice(0, maxTitleLength)))
+    const listener = terminal.onTitleChange((title) => report(title.slice(0, 200)))
     return () => listener.dispose()
   }, [terminal])
 }
@@ -97,4 +146,16 @@ export const usePaneAttributes = (
     terminal.element?.setAttribute('role', 'group')
     terminal.element?.setAttribute('aria-disabled', String(phase === 'lost'))
   }, [terminal, element, phase])
+}
+
+/** Scrolls to the cursor while watching a terminal larger than the pane. */
+export const useCursorInSight = ({ terminal }: OpenedTerminal, isWatching: boolean): void => {
+  useEffect(() => {
+    if (!isWatching) return
+    // xterm keeps its text field at the cursor.
+    const listener = terminal.onCursorMove(() =>
+      terminal.textarea?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    )
+    return () => listener.dispose()
+  }, [terminal, isWatching])
 }

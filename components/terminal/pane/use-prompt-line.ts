@@ -7,8 +7,6 @@ import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** A new shell enables bracketed paste with its first prompt; some never do. */
 const promptTimeoutMs = 1_500
-
-/** Text that couldn't be inserted by then is dropped. */
 const connectTimeoutMs = 30_000
 
 /** Inserts text at the prompt with the checks of a paste. */
@@ -18,34 +16,33 @@ export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => v
     leaving.current = new AbortController()
     return () => leaving.current.abort()
   }, [])
-  useServing(paneOf(opened), 'prompt', (text) => void write(opened, text, offer, leaving.current.signal))
+  useServing(paneOf(opened), 'prompt', async (text) => {
+    const problem = await write(opened, text, offer, leaving.current.signal)
+    if (problem) toast.attention('Nothing was sent to the terminal', { description: problem })
+  })
 }
 
-/** Waits for a prompt and inserts the text without running it. */
+/** Waits for a prompt and inserts the text without running it. Returns why it could not. */
 const write = async (opened: OpenedTerminal, text: string, offer: (text: string) => void, signal: AbortSignal) => {
   const { session, terminal } = opened
   await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]))
-  if (signal.aborted) return
-  if (!session.isLive)
-    return void toast.attention('Nothing was sent to the terminal', { description: 'It is not connected.' })
-  if (session.state.role === 'watcher')
-    return void toast.attention('Nothing was sent to the terminal', {
-      description: 'You are only watching. Take over first.',
-    })
+  if (signal.aborted) return undefined
+  if (!session.isLive) return 'It is not connected.'
+  if (session.state.role === 'watcher') return 'You are only watching. Take over first.'
   const soon = AbortSignal.any([signal, AbortSignal.timeout(promptTimeoutMs)])
   const isAsking = () => terminal.modes.bracketedPasteMode
-  await until(isAsking, (changed) => disposing(terminal.onWriteParsed(changed)), soon)
-  if (signal.aborted) return
+  const onParsed = (changed: () => void) => {
+    const listener = terminal.onWriteParsed(changed)
+    return () => listener.dispose()
+  }
+  await until(isAsking, onParsed, soon)
+  if (signal.aborted) return undefined
   const put = promptText(text, { bracketedPaste: isAsking() })
-  if (put === null)
-    return void toast.attention('Nothing was sent to the terminal', {
-      description: 'Each line would run immediately. Paste the text yourself to do that.',
-    })
+  if (put === null) return 'Each line would run immediately. Paste the text yourself to do that.'
   opened.focus()
   offer(put)
+  return undefined
 }
-
-const disposing = (subscription: { dispose(): void }) => () => subscription.dispose()
 
 /** Resolves when `isTrue` returns true or the signal aborts. */
 const until = (

@@ -1,17 +1,12 @@
 import { ClipboardCopy, X } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCountOf } from '#lib/browser/format.ts'
-import {
-  clipboardAnswers,
-  clipboardPolicy,
-  clipboardRequest,
-  maxClipboardBytes,
-} from '#lib/terminal/page/clipboard-request.ts'
+import { clipboardRequest, maxClipboardBytes } from '#lib/terminal/page/clipboard-request.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
@@ -23,14 +18,14 @@ type Asked = { text: string; isSettled: boolean } | { sizeBytes: number }
 /** Lets programs write to the clipboard (OSC 52) with the user's permission. Reading is never allowed. */
 export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
   const [asked, setAsked] = useState<Asked>()
+  const isMuted = useRef(false)
 
   useEffect(() => {
-    const { terminal, session, devboxId } = opened
+    const { terminal, session } = opened
     const handler = terminal.parser.registerOscHandler(52, (data) => {
       const request = clipboardRequest(data)
-      const policy = clipboardPolicy(terminalSettings.get().clipboardWrites, devboxId)
-      // Ignored on pages that only watch.
-      if (!request || request.kind === 'read' || policy === 'never' || session.state.role !== 'writer') return true
+      const policy = isMuted.current ? 'never' : terminalSettings.get().clipboardWrites
+      if (!request || policy === 'never' || session.state.role !== 'writer') return true
       if (request.kind === 'too_large') setAsked({ sizeBytes: request.sizeBytes })
       else if (policy === 'always' && isInUse(opened)) void put(request.text)
       else setAsked((before) => ({ text: request.text, isSettled: before === undefined }))
@@ -53,10 +48,9 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
     if ('text' in asked) void put(asked.text)
     close()
   }
-  const remember = (policy: 'always' | 'never') => {
-    clipboardAnswers.set(opened.devboxId, policy)
-    if (policy === 'always') copy()
-    else close()
+  const mute = () => {
+    isMuted.current = true
+    close()
   }
   const wait = 'text' in asked && !asked.isSettled ? 'The text has just changed' : null
   return (
@@ -79,11 +73,8 @@ export const ClipboardAccess = ({ opened }: { opened: OpenedTerminal }) => {
                 <Button size="sm" variant="primary" disabledReason={wait} onClick={copy}>
                   Copy once
                 </Button>
-                <Button size="sm" disabledReason={wait} onClick={() => remember('always')}>
-                  Always allow for this devbox
-                </Button>
-                <Button size="sm" onClick={() => remember('never')}>
-                  Never
+                <Button size="sm" onClick={mute}>
+                  Never in this terminal
                 </Button>
               </div>
             </>

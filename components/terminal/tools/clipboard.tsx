@@ -1,16 +1,14 @@
-import dynamic from 'next/dynamic'
 import { useEffect, useRef, useState } from 'react'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { cleanPaste, type PasteQuestion, pasteQuestion } from '#lib/terminal/page/paste.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
+import { isMac, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { isMac, shortcutOf } from '../pane/platform.ts'
 import { usePromptLine } from '../pane/use-prompt-line.ts'
+import { PasteDialog } from './paste-dialog.tsx'
 import { TerminalMenu } from './terminal-menu.tsx'
 import { useListener } from './use-pane-events.ts'
-
-const PasteDialog = dynamic(async () => (await import('./paste-dialog.tsx')).PasteDialog)
 
 /** Copy and paste by keys, mouse and menu, with paste checks. */
 export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {

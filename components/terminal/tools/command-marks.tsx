@@ -1,4 +1,4 @@
-import type { Terminal } from '@xterm/xterm'
+import type { IDecoration, Terminal } from '@xterm/xterm'
 import { ArrowDown, ArrowUp, ClipboardCopy, Container, type LucideIcon, Repeat, TerminalSquare } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
@@ -6,9 +6,9 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatDurationMs } from '#lib/browser/format.ts'
 import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { gutterOf, howItEnded } from './command-gutter.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
 /**
@@ -127,3 +127,55 @@ const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | '
 
 /** A blueprint's `system_setup_commands` entry that runs the command at image build time. */
 const blueprintStep = (command: string): string => JSON.stringify({ system_setup_commands: [command.trim()] }, null, 2)
+
+/** Each mark costs time in every frame, so older prompts get none. */
+const maxGutterMarks = 200
+
+/** Marks next to prompts. */
+const gutterOf = (terminal: Terminal, onChoose: (command: Command) => void) => {
+  const marks = new Map<Command, IDecoration>()
+  const add = (command: Command) => {
+    const decoration = terminal.registerDecoration({ marker: command.prompt.marker, layer: 'top' })
+    if (!decoration) return undefined
+    decoration.onRender((element) => {
+      // xterm resets the width before each call.
+      element.style.width = '0.625rem'
+      if (element.onmousedown) return
+      element.onmousedown = (event) => {
+        event.preventDefault()
+        event.stopPropagation()
+        onChoose(command)
+      }
+      draw(element, command)
+    })
+    marks.set(command, decoration)
+    return decoration
+  }
+  const show = (commands: readonly Command[]) => {
+    // Prompts without a command get no mark.
+    const shown = new Set(commands.filter(({ output }) => output !== undefined).slice(-maxGutterMarks))
+    for (const [command, decoration] of marks)
+      if (!shown.has(command)) {
+        decoration.dispose()
+        marks.delete(command)
+      }
+    for (const command of shown) {
+      const element = (marks.get(command) ?? add(command))?.element
+      if (element) draw(element, command)
+    }
+  }
+  return { show }
+}
+
+const draw = (element: HTMLElement, command: Command) => {
+  const state = !command.end ? 'running' : command.exitCode ? 'failed' : 'done'
+  element.className = `xterm-decoration terminal-mark terminal-mark-${state}`
+  element.title = `${howItEnded(command)}. Click to select the output`
+}
+
+const howItEnded = ({ end, exitCode, startedAtMs, endedAtMs }: Command): string => {
+  if (!end) return 'Running'
+  const status = exitCode === null || exitCode === undefined ? 'Ended' : `Exit status ${exitCode}`
+  const tookMs = startedAtMs === undefined || endedAtMs === undefined ? undefined : endedAtMs - startedAtMs
+  return tookMs === undefined ? status : `${status}, ${formatDurationMs(tookMs)}`
+}

@@ -1,9 +1,37 @@
 import { Upload } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { droppedFiles, type NamedFile } from '#components/files/dropped-files.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useListener } from './use-pane-events.ts'
+
+const UploadDialog = dynamic(async () => (await import('./upload-dialog.tsx')).UploadDialog)
+
+/** Uploads files dropped on a terminal to its shell's folder, after confirmation. */
+export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
+  const { session, element, devboxId, focus } = opened
+  const [dropped, setDropped] = useState<readonly NamedFile[]>()
+  const take = (files: readonly NamedFile[]) => {
+    // Lets the dialog restore focus to the terminal.
+    focus()
+    setDropped(files)
+  }
+  return (
+    <>
+      <FileDropZone element={element} folderNow={() => session.folder} onFiles={take} />
+      {dropped && (
+        <UploadDialog
+          devboxId={devboxId}
+          files={dropped}
+          folder={session.folder}
+          onClose={() => setDropped(undefined)}
+        />
+      )}
+    </>
+  )
+}
 
 interface FileDropZoneProps {
   element: HTMLElement

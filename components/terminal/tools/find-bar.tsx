@@ -8,8 +8,8 @@ import { Input } from '#components/ui/input.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import type { FindQuery } from '#lib/terminal/page/find.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
+import { isMac, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { isMac, shortcutOf } from '../pane/platform.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
 import { usePaneKeys } from './use-pane-events.ts'
@@ -39,15 +39,19 @@ export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
   return <OpenFindBar opened={opened} asked={asked} query={query} onQuery={setQuery} onClose={close} />
 }
 
-interface OpenFindBarProps {
+const OpenFindBar = ({
+  opened,
+  asked,
+  query,
+  onQuery,
+  onClose,
+}: {
   opened: OpenedTerminal
   asked: number
   query: FindQuery
   onQuery: (query: FindQuery) => void
   onClose: () => void
-}
-
-const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProps) => {
+}) => {
   const errorId = useId()
   const field = useRef<HTMLInputElement>(null)
   const { state, spoken, move } = useFinder(opened, query)
@@ -79,10 +83,7 @@ const OpenFindBar = ({ opened, asked, query, onQuery, onClose }: OpenFindBarProp
     <search
       aria-label="Find in terminal"
       onKeyDown={takeKey}
-      className={classes(
-        'absolute right-4 z-20 max-w-[calc(100%-1.5rem)] rounded-md bg-overlay p-1 shadow-overlay',
-        state.isInCorner ? 'bottom-2' : 'top-2',
-      )}
+      className="absolute top-2 right-4 z-20 max-w-[calc(100%-1.5rem)] rounded-md bg-overlay p-1 shadow-overlay"
     >
       <div className="flex flex-wrap items-center gap-0.5">
         <div className="w-52 grow">

@@ -1,17 +1,17 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } from 'lucide-react'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { keyBytes, type Modifiers } from '#lib/terminal/page/keys.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
-const keys: readonly { key: string; label: string; icon?: Icon; repeats?: boolean }[] = [
+const keys: readonly { key: string; label: string; icon?: Icon }[] = [
   { key: 'Escape', label: 'Esc' },
   { key: 'Tab', label: 'Tab' },
-  { key: 'ArrowLeft', label: 'Left', icon: ArrowLeft, repeats: true },
-  { key: 'ArrowDown', label: 'Down', icon: ArrowDown, repeats: true },
-  { key: 'ArrowUp', label: 'Up', icon: ArrowUp, repeats: true },
-  { key: 'ArrowRight', label: 'Right', icon: ArrowRight, repeats: true },
+  { key: 'ArrowLeft', label: 'Left', icon: ArrowLeft },
+  { key: 'ArrowDown', label: 'Down', icon: ArrowDown },
+  { key: 'ArrowUp', label: 'Up', icon: ArrowUp },
+  { key: 'ArrowRight', label: 'Right', icon: ArrowRight },
   { key: 'c', label: 'Ctrl C' },
   { key: 'Home', label: 'Home' },
   { key: 'End', label: 'End' },
@@ -22,9 +22,6 @@ const keys: readonly { key: string; label: string; icon?: Icon; repeats?: boolea
   { key: '/', label: '/' },
   { key: '-', label: '-' },
 ]
-
-const firstRepeatMs = 400
-const repeatMs = 60
 
 /** On touch screens: keys a phone keyboard lacks, and an input line with autocorrection that is sent as a whole. */
 export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
@@ -57,8 +54,8 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
       >
         <BarKey label="Ctrl" isPressed={held.ctrl} onPress={() => hold('ctrl')} />
         <BarKey label="Alt" isPressed={held.alt} onPress={() => hold('alt')} />
-        {keys.map(({ key, label, icon, repeats }) => (
-          <BarKey key={key} label={label} icon={icon} repeats={repeats} onPress={() => press(key)} />
+        {keys.map(({ key, label, icon }) => (
+          <BarKey key={key} label={label} icon={icon} onPress={() => press(key)} />
         ))}
         <BarKey
           label={isLine ? 'Hide input line' : 'Show input line'}
@@ -74,43 +71,24 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
 interface BarKeyProps {
   label: string
   icon?: Icon | undefined
-  repeats?: boolean | undefined
   isPressed?: boolean
   onPress: () => void
 }
 
 /** Never takes focus, which would close the phone's keyboard. */
-const BarKey = ({ label, icon: Icon, repeats, isPressed, onPress }: BarKeyProps) => {
-  const [isDown, setIsDown] = useState(false)
-  const repeat = useEffectEvent(onPress)
-  useEffect(() => {
-    if (!isDown) return
-    let timer = setTimeout(() => {
-      timer = setInterval(() => repeat(), repeatMs)
-    }, firstRepeatMs)
-    return () => clearTimeout(timer)
-  }, [isDown])
-  const stop = () => setIsDown(false)
-  return (
-    <button
-      type="button"
-      aria-label={Icon ? label : undefined}
-      aria-pressed={isPressed}
-      onMouseDown={(event) => event.preventDefault()}
-      onPointerDown={(event) => {
-        event.preventDefault()
-        setIsDown(repeats === true)
-      }}
-      onPointerUp={stop}
-      onPointerCancel={stop}
-      onPointerLeave={stop}
-      onClick={onPress}
-      className={keyClasses(isPressed)}
-    >
-      {Icon ? <Icon aria-hidden className="size-4" /> : label}
-    </button>
-  )
-}
+const BarKey = ({ label, icon: Icon, isPressed, onPress }: BarKeyProps) => (
+  <button
+    type="button"
+    aria-label={Icon ? label : undefined}
+    aria-pressed={isPressed}
+    onMouseDown={(event) => event.preventDefault()}
+    onPointerDown={(event) => event.preventDefault()}
+    onClick={onPress}
+    className={keyClasses(isPressed)}
+  >
+    {Icon ? <Icon aria-hidden className="size-4" /> : label}
+  </button>
+)
 
 const keyClasses = (isPressed: boolean | undefined) =>
   classes(

@@ -19,16 +19,13 @@ export interface FindState {
   current: number
   /** Error message of an invalid expression. */
   problem: string | null
-  /** The find bar would cover the current match, and there is nothing above to scroll to. */
-  isInCorner: boolean
 }
 
-export const nothingFound: FindState = { count: 0, hasMore: false, current: -1, problem: null, isInCorner: false }
+export const nothingFound: FindState = { count: 0, hasMore: false, current: -1, problem: null }
 
 const maxMatches = 20_000
 /** Rows covered by the find bar. */
 const rowsUnderBar = 3
-const columnsUnderBar = 70
 /** Shortest interval between searches while output arrives. */
 const followMs = 250
 
@@ -147,9 +144,7 @@ export class TerminalFinder {
   }
 
   #goTo(current: number, more: Partial<FindState> = {}) {
-    const { row, column, cells } = this.#matches[current] ?? { row: Number.POSITIVE_INFINITY, column: 0, cells: 0 }
-    const isInCorner = row < rowsUnderBar && column + cells > this.#terminal.cols - columnsUnderBar
-    this.state = { ...this.state, ...more, current, isInCorner }
+    this.state = { ...this.state, ...more, current }
     this.#marker?.dispose()
     this.#marker = this.#match && this.#markerAt(this.#match.row)
     this.#decorate()

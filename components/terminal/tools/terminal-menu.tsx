@@ -1,12 +1,12 @@
 import { ClipboardPaste, Copy, Link, RotateCcw, Search, Settings2, TextSelect } from 'lucide-react'
 import { useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { toast } from '#components/ui/toast.tsx'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
-import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { isMac } from '../pane/platform.ts'
-import { useTerminalRequests } from '../terminal-requests.tsx'
-import { resetRefusal } from './reset-terminal.tsx'
+import { isMac } from '#lib/terminal/page/shortcuts.ts'
+import { type OpenedTerminal, writingRefusal } from '../pane/opened-terminal.ts'
+import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { useListener } from './use-pane-events.ts'
 
 interface TerminalMenuProps {
@@ -20,6 +20,12 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
   const [place, setPlace] = useState<{ x: number; y: number }>()
   const requests = useTerminalRequests()
   const { terminal, session } = opened
+  useServing(paneOf(opened), 'reset', () => {
+    const refusal = writingRefusal(session.state)
+    if (refusal) toast.attention('The terminal was not reset', { description: `${refusal}.` })
+    else session.request({ t: 'reset' })
+    opened.focus()
+  })
   useListener(opened.element, 'contextmenu', (event) => {
     const { rightClick } = terminalSettings.get()
     if (!(event.target instanceof Element) || !event.target.closest('.xterm')) return
@@ -54,7 +60,7 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
       label: 'Paste',
       icon: ClipboardPaste,
       hint: keys('V'),
-      disabledReason: session.state.role === 'watcher' ? 'Take over the terminal first' : null,
+      disabledReason: writingRefusal(session.state),
       onSelect: onPaste,
     },
     { label: 'Select all', icon: TextSelect, onSelect: () => terminal.selectAll() },
@@ -64,7 +70,7 @@ export const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => 
     {
       label: 'Reset terminal',
       icon: RotateCcw,
-      disabledReason: resetRefusal(session.state),
+      disabledReason: writingRefusal(session.state),
       onSelect: () => ask('reset'),
     },
     { label: 'Terminal settings', icon: Settings2, onSelect: () => ask('settings') },

@@ -1,14 +1,38 @@
-import { CornerUpLeft, Power } from 'lucide-react'
-import { type ReactNode, type Ref, useState } from 'react'
+import {
+  Activity,
+  Circle,
+  CircleStop,
+  Copy,
+  CornerUpLeft,
+  Eye,
+  Keyboard,
+  Link2,
+  Link2Off,
+  type LucideIcon,
+  Power,
+  Share2,
+  Users,
+} from 'lucide-react'
+import Link from 'next/link'
+import { type ReactNode, type Ref, useEffect, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { PaneTools } from '../pane/pane-features.tsx'
-import { useTerminalState } from '../pane/use-terminal-state.ts'
-import { TerminalLatency } from './terminal-latency.tsx'
-import { TerminalShare } from './terminal-share.tsx'
-import { TerminalViewers } from './terminal-viewers.tsx'
+import { Input } from '#components/ui/input.tsx'
+import { Popover, type PopoverProps } from '#components/ui/popover.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
+import { type OpenedTerminal, useTerminalState, writingRefusal } from '../pane/opened-terminal.ts'
+import { CommandMarks } from './command-marks.tsx'
+import { FindButton } from './find-bar.tsx'
+import { PlainTextView } from './plain-text-view.tsx'
+import { SettingsButton } from './terminal-settings.tsx'
 
 interface TerminalStatusBarProps {
   opened: OpenedTerminal
@@ -31,7 +55,11 @@ export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: 
       <TerminalViewers opened={opened} />
       <TerminalLatency opened={opened} />
       {!isFollower && <TerminalShare opened={opened} />}
-      <PaneTools opened={opened} />
+      <RecordButton opened={opened} />
+      <CommandMarks opened={opened} />
+      <PlainTextView opened={opened} />
+      <FindButton opened={opened} />
+      <SettingsButton opened={opened} />
       {!isFollower && <EndShell opened={opened} />}
     </div>
     {actions}
@@ -39,23 +67,11 @@ export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: 
 )
 
 const EndShell = ({ opened }: { opened: OpenedTerminal }) => {
-  const { connection, role } = useTerminalState(opened.session)
+  const refusal = writingRefusal(useTerminalState(opened.session))
   const [isEnding, setIsEnding] = useState(false)
   return (
     <>
-      <IconButton
-        size="sm"
-        icon={Power}
-        label="End shell"
-        disabledReason={
-          connection.phase !== 'open'
-            ? 'there is no open shell'
-            : role === 'watcher'
-              ? 'Another window is typing'
-              : null
-        }
-        onClick={() => setIsEnding(true)}
-      />
+      <IconButton size="sm" icon={Power} label="End shell" disabledReason={refusal} onClick={() => setIsEnding(true)} />
       <ConfirmDialog
         open={isEnding}
         onOpenChange={setIsEnding}
@@ -70,3 +86,209 @@ const EndShell = ({ opened }: { opened: OpenedTerminal }) => {
     </>
   )
 }
+
+/** Starts and stops recording. All viewers can see that a recording is running. */
+const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }) => {
+  const state = useTerminalState(session)
+  const { recording } = state
+  return (
+    <span className="inline-flex items-center gap-1.5 text-sm text-danger">
+      <IconButton
+        size="sm"
+        icon={recording ? CircleStop : Circle}
+        label={recording ? 'Stop recording' : 'Record terminal'}
+        disabledReason={writingRefusal(state)}
+        onClick={() => session.request({ t: 'record', on: !recording })}
+      />
+      {recording && (
+        <Link href={paths.recording(recording.id)} className="hover:underline">
+          Recording
+        </Link>
+      )}
+      {recording?.sinceMs != null && <RelativeTime ms={recording.sinceMs} prefix="since" className="text-muted" />}
+    </span>
+  )
+}
+
+const TerminalViewers = ({ opened }: { opened: OpenedTerminal }) => {
+  const { viewers, you, writer } = useTerminalState(opened.session)
+  if (viewers.length < 2) return null
+  return (
+    <StatusPopover
+      label="Viewers of this terminal"
+      icon={Users}
+      name={`${viewers.length} viewers of this terminal`}
+      figure={viewers.length}
+    >
+      <ul className="space-y-1.5">
+        {viewers.map(({ id, name, follower, since_ms }) => {
+          const isWriter = id === writer?.id
+          const Icon = isWriter ? Keyboard : Eye
+          return (
+            <li key={id} className="flex items-start gap-2">
+              <Icon aria-hidden className="mt-0.5 size-3.5 shrink-0 text-muted" />
+              <div className="min-w-0 flex-1">
+                <VisibleText max={60}>{name}</VisibleText>
+                {id === you && <span className="text-muted"> (you)</span>}
+                <p className="text-sm text-muted">
+                  {isWriter ? 'Typing' : follower ? 'Watching by link' : 'Watching'}, joined{' '}
+                  <RelativeTime ms={since_ms} />
+                </p>
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </StatusPopover>
+  )
+}
+
+/** Two missed measurements. */
+const staleMs = 12_000
+
+/** Noticeable and disturbing delays. */
+const levels = [
+  { belowMs: 100, word: 'fast', color: 'text-ok' },
+  { belowMs: 300, word: 'slow', color: 'text-attention' },
+  { belowMs: Number.POSITIVE_INFINITY, word: 'very slow', color: 'text-danger' },
+]
+
+/** Round-trip time of a keystroke, without the shell's own time. */
+const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
+  const { latency, connection } = useTerminalState(opened.session)
+  const isOld = useClock((nowMs) => latency !== null && nowMs - latency.atMs > staleMs)
+  if (!latency) return null
+  const isStale = isOld || connection.phase !== 'open'
+  const { consoleMs, serviceMs, atMs } = latency
+  const totalMs = consoleMs + (serviceMs ?? 0)
+  const level = levels.find(({ belowMs }) => totalMs < belowMs)
+  const amount = formatMs(totalMs)
+  const word = isStale ? 'not measured now' : (level?.word ?? '')
+  return (
+    <StatusPopover
+      label="Latency"
+      icon={Activity}
+      name={`Latency ${amount}, ${word}`}
+      color={isStale ? undefined : level?.color}
+      figure={
+        <span className={isStale ? 'line-through' : ''}>
+          {isStale || totalMs < 100 ? amount : `${amount}, ${word}`}
+        </span>
+      }
+    >
+      <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
+        <dt className="text-muted">This page to the console</dt>
+        <dd className="tabular text-right">{formatMs(consoleMs)}</dd>
+        <dt className="text-muted">The console to the service</dt>
+        <dd className="tabular text-right">{serviceMs === null ? 'not told' : formatMs(serviceMs)}</dd>
+      </dl>
+      <p className="text-sm text-muted">
+        Round trips, the middle of the last five. Measured <RelativeTime ms={atMs} />.
+      </p>
+    </StatusPopover>
+  )
+}
+
+const formatMs = (ms: number): string => (ms < 1 ? '<1 ms' : ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`)
+
+/** Creates and revokes the read-only link and lists its viewers. */
+const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
+  const { session } = opened
+  const { follow, connection, viewers, problem } = useTerminalState(session)
+  const { result, copy } = useCopy('the link')
+  const [isAsked, setIsAsked] = useState(false)
+  const address = follow && location.origin + follow.path
+  const followers = viewers.filter(({ follower }) => follower)
+  const count = followers.length
+
+  useEffect(() => {
+    if (!isAsked || !address) return
+    setIsAsked(false)
+    void copy(address)
+  }, [isAsked, address, copy])
+
+  return (
+    <StatusPopover
+      label="Share this terminal"
+      className="w-80"
+      icon={Share2}
+      name={follow ? `Shared: ${formatCountOf(count, 'follower')}` : 'Share'}
+      color={follow ? 'text-accent' : undefined}
+      figure={follow && count > 0 && count}
+    >
+      {address ? (
+        <>
+          <div className="flex items-center gap-1.5">
+            <Input
+              readOnly
+              mono
+              aria-label="Link to this terminal"
+              value={address}
+              onFocus={({ target }) => target.select()}
+            />
+            <IconButton icon={Copy} label="Copy link" variant="secondary" onClick={() => void copy(address)} />
+          </div>
+          <p role="status" className="text-sm text-muted">
+            {result === 'copied' && 'Copied. '}
+            {result === 'refused' && 'The browser blocked copying. '}
+            Anyone with the link can watch without signing in, but not type.{' '}
+            {follow.expiresAtMs !== null && (
+              <>
+                It expires <RelativeTime ms={follow.expiresAtMs} />.{' '}
+              </>
+            )}
+            {count === 0 ? 'No viewers.' : `Viewers: ${followers.map(({ name }) => name).join(', ')}.`}
+          </p>
+          <Button size="sm" icon={Link2Off} onClick={() => session.request({ t: 'follow', on: false })}>
+            Revoke link
+          </Button>
+        </>
+      ) : (
+        <>
+          <p>
+            With a link others can watch this terminal without signing in. They see all that is on its screen and
+            scrollback, and cannot type.
+          </p>
+          {isAsked && problem && <p className="text-danger">{problem}</p>}
+          <Button
+            size="sm"
+            icon={Link2}
+            disabledReason={connection.phase === 'open' ? null : 'The terminal is not connected'}
+            onClick={() => setIsAsked(session.request({ t: 'follow', on: true }))}
+          >
+            Create and copy link
+          </Button>
+        </>
+      )}
+    </StatusPopover>
+  )
+}
+
+interface StatusPopoverProps extends Omit<PopoverProps, 'trigger'> {
+  icon: LucideIcon
+  /** Accessible name, including the value. */
+  name: string
+  color?: string | undefined
+  figure?: ReactNode
+}
+
+/** A value in the terminal's bar with details in a popover. */
+const StatusPopover = ({ icon: Icon, name, color = 'text-muted', figure, ...popover }: StatusPopoverProps) => (
+  <Popover
+    {...popover}
+    trigger={
+      <button
+        type="button"
+        aria-label={name}
+        title={name}
+        className={classes(
+          'tabular inline-flex h-6 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm transition-colors hover:bg-surface-2',
+          color,
+        )}
+      >
+        <Icon aria-hidden className="size-3.5 shrink-0" />
+        {figure}
+      </button>
+    }
+  />
+)

@@ -2,11 +2,13 @@ import { useState } from 'react'
 import { maxUploadedFiles, type NamedFile } from '#components/files/dropped-files.ts'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { cutEnd } from '#components/ui/text.ts'
+import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { fileExists, pathIn } from '#lib/browser/api/upload.ts'
-import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import { fileExists, pathIn, uploadFile } from '#lib/browser/api/upload.ts'
+import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { maxUploadBytes } from '#lib/contract/files.ts'
-import { runUploads } from './run-uploads.tsx'
 
 interface UploadDialogProps {
   devboxId: string
@@ -35,10 +37,10 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
       setIsAsking(true)
       setProblem(undefined)
       try {
-        const paths = await existingOf(
-          devboxId,
-          uploads.map(({ path }) => path),
+        const found = await Promise.all(
+          uploads.map(async ({ path }) => ((await fileExists(devboxId, path)) ? [path] : [])),
         )
+        const paths = found.flat()
         if (paths.length > 0) return setExisting({ target, paths })
       } catch (error) {
         return setProblem(error as Error)
@@ -93,19 +95,6 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
   )
 }
 
-/** In batches: a folder may contain hundreds. */
-const existingOf = async (devboxId: string, paths: readonly string[]): Promise<string[]> => {
-  const existing: string[] = []
-  for (let at = 0; at < paths.length; at += askedAtOnce) {
-    const some = paths.slice(at, at + askedAtOnce)
-    const areThere = await Promise.all(some.map((path) => fileExists(devboxId, path)))
-    existing.push(...some.filter((_, index) => areThere[index]))
-  }
-  return existing
-}
-
-const askedAtOnce = 8
-
 const FileList = ({ files }: { files: readonly NamedFile[] }) => (
   <ul aria-label="Files" className="max-h-40 divide-y divide-line overflow-y-auto rounded-md border border-line">
     {files.slice(0, maxUploadedFiles).map(({ name, file }, index) => (
@@ -129,4 +118,60 @@ const Existing = ({ paths }: { paths: readonly string[] }) => (
     </VisibleText>
     {paths.length > 5 && ' …'}. Uploading replaces {paths.length === 1 ? 'it' : 'them'}.
   </p>
+)
+
+/** Uploads files one after the other and reports progress in a toast. */
+const runUploads = async (devboxId: string, uploads: readonly { path: string; file: File }[]): Promise<void> => {
+  const id = `upload-${crypto.randomUUID()}`
+  const leaving = new AbortController()
+  const failures: { path: string; reason: string }[] = []
+  let done = 0
+  for (const [index, { path, file }] of uploads.entries()) {
+    let shown = -1
+    const reportProgress = (part: number) => {
+      const percent = Math.floor(part * 100)
+      if (percent === shown) return
+      shown = percent
+      toast.info(<Uploading file={file} />, {
+        id,
+        durationMs: Number.POSITIVE_INFINITY,
+        description: `${percent} % of ${formatBytes(file.size)}${uploads.length > 1 ? `, file ${index + 1} of ${uploads.length}` : ''}`,
+        action: { label: 'Cancel', onClick: () => leaving.abort() },
+      })
+    }
+    reportProgress(0)
+    try {
+      await uploadFile(devboxId, path, file, { signal: leaving.signal, onProgress: reportProgress })
+      done++
+    } catch (error) {
+      if (leaving.signal.aborted) break
+      failures.push({ path, reason: problemOf(error as Error).message })
+    }
+  }
+  const [first] = failures
+  if (leaving.signal.aborted)
+    // A separate toast, because canceling closes the progress toast.
+    toast.attention('Upload canceled', {
+      description: `${done} of ${formatCountOf(uploads.length, 'file')} ${done === 1 ? 'was' : 'were'} written.`,
+    })
+  else if (first)
+    toast.danger(`${formatCountOf(failures.length, 'file')} could not be uploaded`, {
+      id,
+      description: `${cutEnd(first.path, 80)}: ${first.reason}${failures.length > 1 ? ` And ${failures.length - 1} more.` : ''}`,
+    })
+  else
+    toast.ok(`${formatCountOf(done, 'file')} uploaded`, {
+      id,
+      description: (
+        <VisibleText mono max={200}>
+          {uploads.map(({ path }) => path).join(', ')}
+        </VisibleText>
+      ),
+    })
+}
+
+const Uploading = ({ file }: { file: File }) => (
+  <>
+    Uploading <VisibleText max={60}>{file.name}</VisibleText>
+  </>
 )

@@ -10,8 +10,8 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isMissing, isTransient } from '#lib/browser/api/failures.ts'
-import type { PaneStatus } from '../pane/pane-status.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
+import type { PaneStatus } from '../pane/use-pane-wiring.ts'
 
 /** Read-only view of a terminal for anyone with its link. */
 export const FollowedTerminal = ({ token }: { token: string }) => {

@@ -1,25 +1,29 @@
 'use client'
-import dynamic from 'next/dynamic'
 import { useRouter } from 'next/navigation'
-import { type ReactNode, useId, useState } from 'react'
+import {
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { paths } from '#lib/browser/address/paths.ts'
+import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
-import { useDevboxPort } from '../tools/use-devbox-port.tsx'
+import { PortsDialog, useDevboxPort } from '../tools/devbox-port.tsx'
 import { PaneActions } from './pane-actions.tsx'
-import { TerminalArea } from './terminal-area.tsx'
 import { type PanePlace, TerminalSplits } from './terminal-splits.tsx'
 import { TerminalTabs } from './terminal-tabs.tsx'
 import { useFullWindow } from './use-full-window.ts'
-import { useNoStrayDrops } from './use-no-stray-drops.ts'
 import { useWorkspace } from './use-workspace.ts'
-import { useWorkspaceKeys } from './use-workspace-keys.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
-const PortsDialog = dynamic(async () => (await import('../tools/ports-dialog.tsx')).PortsDialog)
-
-export interface TerminalWorkspaceProps {
+interface TerminalWorkspaceProps {
   devboxId: string
   /** Why the devbox can't open a shell; null while it runs. */
   refusal: string | null
@@ -85,3 +89,63 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
     </>
   )
 }
+
+/** Extends to the bottom of the window. */
+const TerminalArea = ({ children }: { children: ReactNode }) => {
+  const area = useRef<HTMLDivElement>(null)
+  // Notices above change its position.
+  useLayoutEffect(() => {
+    const element = area.current
+    const main = element?.closest('main')
+    if (!element || !main) return
+    const measure = () => {
+      const top = element.getBoundingClientRect().top + window.scrollY
+      element.style.setProperty('--terminal-top', `${Math.round(top)}px`)
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(main)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div ref={area} className="h-[max(20.5rem,calc(100dvh-var(--terminal-top,20rem)-1.75rem))]">
+      {children}
+    </div>
+  )
+}
+
+/** Handles tab and pane shortcuts before the terminal, and also while nothing has focus. */
+const useWorkspaceKeys = (workspace: RefObject<HTMLElement | null>, perform: (move: WorkspaceMove) => void) => {
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    const { target } = event
+    const isOurs = target === document.body || (target instanceof Node && workspace.current?.contains(target))
+    const move = isOurs ? workspaceMove(event) : null
+    if (!move || event.isComposing || isField(target)) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (!event.repeat || move.kind === 'go') perform(move)
+  })
+  useEffect(() => {
+    const listening = new AbortController()
+    window.addEventListener('keydown', (event) => press(event), { capture: true, signal: listening.signal })
+    return () => listening.abort()
+  }, [])
+}
+
+/** These shortcuts select words in text fields, except in the terminal's own. */
+const isField = (target: EventTarget | null) =>
+  target instanceof Element && target.matches('input, textarea:not(.xterm-helper-textarea)')
+
+/** Prevents the browser from navigating to a file dropped outside a terminal. */
+const useNoStrayDrops = (): void =>
+  useEffect(() => {
+    const listening = new AbortController()
+    const refuse = (event: DragEvent) => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'none'
+    }
+    window.addEventListener('dragover', refuse, { signal: listening.signal })
+    window.addEventListener('drop', refuse, { signal: listening.signal })
+    return () => listening.abort()
+  }, [])

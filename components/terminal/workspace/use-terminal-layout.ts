@@ -1,8 +1,8 @@
 import { useSearchParams } from 'next/navigation'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
+import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
-import { rememberLayout } from './layout-memory.ts'
 
 /** `push` adds a history entry; `replace` doesn't. */
 type How = 'push' | 'replace'
@@ -32,7 +32,7 @@ export const useTerminalLayout = (devboxId: string) => {
   useEffect(() => {
     if (text === (search().get('t') ?? '')) follow()
   }, [text])
-  useEffect(() => rememberLayout(devboxId, layout), [devboxId, layout])
+  useEffect(() => writeTab(storageKey(devboxId), formatLayout(layout)), [devboxId, layout])
 
   const change: ChangeLayout = (to, how = 'push') => {
     const before = formatLayout(latest.current)
@@ -47,3 +47,8 @@ export const useTerminalLayout = (devboxId: string) => {
 }
 
 const search = () => new URLSearchParams(location.search)
+
+const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
+
+/** The layout this browser tab last showed, for links back to the terminals. */
+export const rememberedLayout = (devboxId: string): string => readTab(storageKey(devboxId)) ?? ''

@@ -4,7 +4,7 @@ import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { parseLayout } from '#lib/terminal/layout/layout.ts'
 import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'
-import { rememberedLayout } from './layout-memory.ts'
+import { rememberedLayout } from './use-terminal-layout.ts'
 
 /** Link to the terminals in their current or last layout. */
 export const useTerminalsHref = (devboxId: string): string => {

@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'react'
+import { cutEnd } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useMedia } from '#lib/browser/frame/use-media.ts'
 import { type Direction, neighborOf, placeTree } from '#lib/terminal/layout/geometry.ts'
 import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
-import { maxTerminals, panesOf, type SplitDirection } from '#lib/terminal/layout/layout.ts'
+import { maxTerminals, panesOf, type SplitDirection, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import { activatePane, shownTab, showTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
+import type { PaneStatus } from '../pane/use-pane-wiring.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
-import { usePaneStatuses } from './use-pane-statuses.ts'
 import { useTerminalLayout } from './use-terminal-layout.ts'
 import { useWorkspaceActions } from './use-workspace-actions.ts'
 
@@ -25,7 +26,7 @@ export const useWorkspace = (devboxId: string) => {
   const tab = shownTab(layout)
   const panes = panesOf(tab.tree)
   const alone = panes.length > 1 && (isNarrow || maximized === tab.active) ? tab.active : null
-  const statuses = usePaneStatuses(layout, alone ? [alone] : panes)
+  const statuses = usePaneStatuses(layout)
   const actions = useWorkspaceActions({
     devboxId,
     latest,
@@ -34,7 +35,11 @@ export const useWorkspace = (devboxId: string) => {
   })
 
   useEffect(() => {
-    if (refused.length > 0) warnTooMany(refused)
+    if (refused.length === 0) return
+    toast.attention(`A page can show ${maxTerminals} terminals`, {
+      id: 'terminals-refused',
+      description: `The address lists ${refused.length} more: ${cutEnd(refused.join(', '), 120)}. They were not opened.`,
+    })
   }, [refused])
 
   const focus = (name: string) => requests.ask(paneOf({ devboxId, name }), 'focus')
@@ -68,12 +73,10 @@ export const useWorkspace = (devboxId: string) => {
   }
   useServing(devboxId, 'new-tab', actions.open)
   useServing(devboxId, 'split', split)
-  useServing(devboxId, 'reopen', actions.reopen)
-  const reset = () => requests.ask(paneOf({ devboxId, name: shownTab(latest.current).active }), 'reset')
+  const focusedPane = () => paneOf({ devboxId, name: shownTab(latest.current).active })
+  const reset = () => requests.ask(focusedPane(), 'reset')
   useServing(devboxId, 'reset', reset)
-  useServing(devboxId, 'prompt', (text) =>
-    requests.ask(paneOf({ devboxId, name: shownTab(latest.current).active }), 'prompt', text),
-  )
+  useServing(devboxId, 'prompt', (text) => requests.ask(focusedPane(), 'prompt', text))
 
   return {
     devboxId,
@@ -103,8 +106,25 @@ export const useWorkspace = (devboxId: string) => {
   }
 }
 
-const warnTooMany = (names: readonly string[]) =>
-  toast.attention(`A page can show ${maxTerminals} terminals`, {
-    id: 'terminals-refused',
-    description: `The address lists ${names.length} more: ${names.slice(0, 3).join(', ').slice(0, 120)}${names.length > 3 ? ' …' : ''}. They were not opened.`,
-  })
+const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null }
+
+/** Status and title of each terminal, by session name. */
+const usePaneStatuses = (layout: TerminalLayout) => {
+  const [known, setKnown] = useState<Record<string, { status?: PaneStatus; title?: string }>>({})
+  const set = (name: string, part: { status: PaneStatus } | { title: string }) =>
+    setKnown((before) => ({ ...before, [name]: { ...before[name], ...part } }))
+
+  // Forget closed terminals: a new shell may reuse the name.
+  const shown = terminalsOf(layout).join(' ')
+  useEffect(() => {
+    const names = shown.split(' ')
+    setKnown((before) => Object.fromEntries(Object.entries(before).filter(([name]) => names.includes(name))))
+  }, [shown])
+  return {
+    isKnown: (name: string) => known[name]?.status !== undefined,
+    statusOf: (name: string) => known[name]?.status ?? unknown,
+    titleOf: (name: string) => known[name]?.title,
+    setStatus: (name: string, status: PaneStatus) => set(name, { status }),
+    setTitle: (name: string, title: string) => set(name, { title }),
+  }
+}

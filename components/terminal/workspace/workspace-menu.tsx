@@ -7,7 +7,6 @@ import {
   Ellipsis,
   EthernetPort,
   Fullscreen,
-  History,
   Layers,
   type LucideIcon,
   Minimize,
@@ -32,13 +31,15 @@ import { breakOut, moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { FullWindow } from './use-full-window.ts'
 import type { Workspace } from './use-workspace.ts'
 
-interface WorkspaceMenuProps {
+export const WorkspaceMenu = ({
+  workspace,
+  fullWindow,
+  onPorts,
+}: {
   workspace: Workspace
   fullWindow: FullWindow
   onPorts: () => void
-}
-
-export const WorkspaceMenu = ({ workspace, fullWindow, onPorts }: WorkspaceMenuProps) => {
+}) => {
   const fullScreen = {
     icon: fullWindow.isFullScreen ? Minimize : Fullscreen,
     label: fullWindow.isFullScreen ? 'Leave full screen' : 'Full screen',
@@ -168,7 +169,6 @@ const actions = (workspace: Workspace): MenuItem[] => {
     add('Split right', Columns2, 'E', () => split('right')),
     add('Split down', Rows2, 'O', () => split('down')),
     ...(panes.length > 1 ? [breakOutPane] : []),
-    { label: 'Reopen closed terminal', icon: History, onSelect: workspace.reopen },
     { label: 'Reset terminal', icon: RotateCcw, onSelect: workspace.reset },
     'separator',
     { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: () => workspace.setRenaming(active) },

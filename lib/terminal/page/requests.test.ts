@@ -9,7 +9,7 @@ it('wait for a handler and run in order, once each', () => {
   requests.ask('dbx_1', 'prompt', 'ls')
   requests.ask('dbx_1', 'prompt', 'pwd')
   requests.ask('dbx_2', 'prompt', 'id')
-  requests.ask('dbx_1', 'reopen')
+  requests.ask('dbx_1', 'new-tab')
   const end = requests.serve('dbx_1', 'prompt', (text) => done.push(text))
   expect(done).toEqual(['ls', 'pwd'])
   requests.ask('dbx_1', 'prompt', 'make')

@@ -4,7 +4,6 @@ interface Requests {
   /** To all terminals of a devbox. */
   'new-tab': undefined
   split: SplitDirection
-  reopen: undefined
   /** Text for the prompt of a pane, or of the focused one; see `promptText`. */
   prompt: string
   /** To one pane. */

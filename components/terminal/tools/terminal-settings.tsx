@@ -1,26 +1,54 @@
-import { RotateCcw } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
+import { RotateCcw, Settings2 } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useMemo, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { TextField } from '#components/ui/field.tsx'
-import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { clipboardAnswers } from '#lib/terminal/page/clipboard-request.ts'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { formatCount } from '#lib/browser/format.ts'
+import { paneOf } from '#lib/terminal/page/requests.ts'
 import {
   defaultTerminalSettings,
   numberProblem,
+  readTerminalSettings,
   type TerminalSettings,
   terminalLimits,
   terminalSettings,
 } from '#lib/terminal/page/settings.ts'
-import { isMac, linkKey } from '../../pane/platform.ts'
-import { FontField } from './font-field.tsx'
-import { SettingsPreview } from './settings-preview.tsx'
+import { isMac, linkKey, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
+import type { OpenedTerminal } from '../pane/opened-terminal.ts'
+import { useServing } from '../terminal-requests.tsx'
+import { usePaneKeys } from './use-pane-events.ts'
 
 const useTerminalSettings = () =>
   useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
 
-export const TerminalSettingsDialog = ({ onClose }: { onClose: () => void }) => {
+/** Changes the font size with Ctrl or ⌘ and +, - and 0 while a terminal has focus. */
+export const useFontSizeKeys = (opened: OpenedTerminal): void =>
+  usePaneKeys(opened, (event) => {
+    const shortcut = shortcutOf(event, false)
+    const step = shortcut === 'larger' ? 1 : shortcut === 'smaller' ? -1 : null
+    if (step === null && shortcut !== 'own-size') return null
+    return () => {
+      const { min, max } = terminalLimits.fontSize
+      const size = step === null ? defaultTerminalSettings.fontSize : terminalSettings.get().fontSize + step
+      terminalSettings.change({ fontSize: Math.min(max, Math.max(min, size)) })
+    }
+  })
+
+export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
+  const [isOpen, setIsOpen] = useState(false)
+  const open = () => setIsOpen(true)
+  useServing(paneOf(opened), 'settings', open)
+  return (
+    <>
+      <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
+      {isOpen && <SettingsDialog onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}
+
+const SettingsDialog = ({ onClose }: { onClose: () => void }) => {
   const settings = useTerminalSettings()
   // Remounts the fields on reset, because one may contain an invalid number.
   const [resets, setResets] = useState(0)
@@ -48,7 +76,6 @@ export const TerminalSettingsDialog = ({ onClose }: { onClose: () => void }) => 
       }
     >
       <div key={resets} className="space-y-6">
-        <SettingsPreview settings={settings} />
         <TextSettings settings={settings} />
         <ScreenSettings />
         <MouseSettings settings={settings} />
@@ -107,7 +134,12 @@ const MouseSettings = ({ settings }: { settings: TerminalSettings }) => (
         never: 'Never',
       }}
     />
-    <ClipboardField />
+    <ChoiceField
+      name="clipboardWrites"
+      label="Clipboard access for programs"
+      hint="Write only"
+      options={{ ask: 'Ask', always: 'While you use the terminal', never: 'Never' }}
+    />
     <TextField
       label="Word separators"
       hint="Where a double-click selection ends"
@@ -212,25 +244,74 @@ const CheckField = ({ name, label, hint }: FieldProps<NameOf<boolean>>) => {
   )
 }
 
-const ClipboardField = () => {
-  const [count, setCount] = useState(clipboardAnswers.count)
-  const forget = () => {
-    clipboardAnswers.forget()
-    setCount(0)
+const wellKnown = [
+  'Cascadia Code',
+  'Cascadia Mono',
+  'Consolas',
+  'DejaVu Sans Mono',
+  'Fira Code',
+  'Hack',
+  'IBM Plex Mono',
+  'Inconsolata',
+  'Iosevka',
+  'JetBrains Mono',
+  'Liberation Mono',
+  'Menlo',
+  'Monaco',
+  'Noto Sans Mono',
+  'SF Mono',
+  'Source Code Pro',
+  'Ubuntu Mono',
+]
+const another = '+'
+
+/** Installed monospace fonts, or any other by name. */
+const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings }) => {
+  const found = useMemo(() => wellKnown.filter(hasFont), [])
+  const [own, setOwn] = useState(found.includes(fontFamily) ? '' : fontFamily)
+  const [isOwn, setIsOwn] = useState(own !== '')
+  const pick = (value: string) => {
+    setIsOwn(value === another)
+    terminalSettings.change({ fontFamily: value === another ? valid(own) : value })
+  }
+  const type = (name: string) => {
+    setOwn(name)
+    terminalSettings.change({ fontFamily: valid(name) })
   }
   return (
-    <div className="flex flex-col gap-1">
-      <ChoiceField
-        name="clipboardWrites"
-        label="Clipboard access for programs"
-        hint="Write only"
-        options={{ ask: 'Ask', always: 'While you use the terminal', never: 'Never' }}
+    <>
+      <SelectField
+        label="Font"
+        value={isOwn ? another : fontFamily}
+        options={[
+          { value: '', label: 'Geist Mono (default)' },
+          ...found.map((name) => ({ value: name, label: name })),
+          { value: another, label: 'Another font' },
+        ]}
+        onPick={pick}
       />
-      {count > 0 && (
-        <button type="button" onClick={forget} className="self-start rounded-sm text-sm text-accent underline">
-          Forget the answers for {formatCountOf(count, 'devbox', 'devboxes')}
-        </button>
+      {isOwn && (
+        <TextField label="Font name" error={problemOf(own)} hint="As shown by your system" value={own} onText={type} />
       )}
-    </div>
+    </>
   )
+}
+
+const valid = (name: string): string => readTerminalSettings(JSON.stringify({ fontFamily: name.trim() })).fontFamily
+
+const problemOf = (name: string): string | null => {
+  if (name.trim() === '') return null
+  if (valid(name) === '') return 'Use letters, digits, spaces, dots and hyphens'
+  return hasFont(name.trim()) ? null : 'Font not installed'
+}
+
+/** Browsers don't list fonts; text in a missing font has the fallback's width. */
+const hasFont = (name: string): boolean => {
+  const context = document.createElement('canvas').getContext('2d')
+  if (!context) return false
+  const width = (family: string) => {
+    context.font = `72px ${family}`
+    return context.measureText('mmmmiiiWlLO0@#').width
+  }
+  return ['monospace', 'serif'].some((other) => width(`"${name}", ${other}`) !== width(other))
 }
