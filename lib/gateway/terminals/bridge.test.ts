@@ -5,7 +5,7 @@ import type { TestService } from '#lib/service/testing/service.ts'
 import { endStreams } from '../accounts/open-streams.ts'
 import type { TestConsole } from '../testing.ts'
 import { ptyBaseUrl } from '../upstream/client.ts'
-import { startTerminals, TestPage, until } from './testing.ts'
+import { startTerminals, TestPage } from './testing.ts'
 
 let service: TestService
 let gateway: TestConsole
@@ -49,52 +49,6 @@ describe('a terminal', () => {
     await page.leave()
   })
 
-  it('passes bytes through unchanged in both directions', async () => {
-    const page = await opened('bytes')
-    const received: Buffer[] = []
-    page.socket.on('message', (data, isBinary) => isBinary && received.push(data as Buffer))
-    page.type("stty raw -echo; echo r''aw; head -c 5 | od -An -tx1; printf '\\xff\\x00\\xfe'\n")
-    await page.shows('raw')
-    page.type('\u0000\u001b[é')
-    await page.shows('00 1b 5b c3 a9')
-    const end = Buffer.from([0xff, 0x00, 0xfe])
-    await until(() => expect(Buffer.concat(received).includes(end)).toBe(true))
-    await page.leave()
-  })
-
-  it('resizes the shell to the last requested size', async () => {
-    const page = await opened('sizes')
-    for (let cols = 40; cols <= 77; cols++) page.ask({ t: 'resize', cols, rows: 20 })
-    page.type(`until [ "$(stty size)" = '20 77' ]; do sleep 0.05; done; echo si''zed\n`)
-    await page.shows('sized')
-    page.ask({ t: 'resize', cols: 0, rows: 20 })
-    await page.told({ t: 'problem', code: 'invalid_argument' })
-    page.socket.send('not json')
-    page.type('echo still-$((2+2))\n')
-    await page.shows('still-4')
-    await page.leave()
-  })
-
-  it('returns to the same shell after the page reconnects', async () => {
-    const before = await opened('stays')
-    before.type('stays=here$((40+2))\n')
-    before.type('echo $stays\n')
-    await before.shows('here42')
-    await before.leave()
-    const after = terminal('stays')
-    await after.told({ t: 'ready', created: false })
-    after.type('echo again-$stays\n')
-    await after.shows('again-here42')
-    await after.leave()
-  })
-
-  it('reports the end of its shell', async () => {
-    const page = await opened('ends')
-    page.type('exit\n')
-    expect((await page.closed).code).toBe(terminalClose.shellEnded)
-    expect(page.notices.at(-1)?.t).toBe('exit')
-  })
-
   it('ends its shell on request', async () => {
     const page = await opened('closed')
     page.ask({ t: 'close' })
@@ -102,34 +56,6 @@ describe('a terminal', () => {
     const next = terminal('closed')
     await next.told({ t: 'ready', created: true })
     await next.leave()
-  })
-
-  it('lets the first page write and the others watch', async () => {
-    const first = await opened('shared')
-    first.type('mine=1\n')
-    const second = terminal('shared')
-    await second.told({ t: 'ready', created: false, role: 'watcher' })
-    second.type('mine=2\n')
-    second.ask({ t: 'takeover' })
-    await first.told({ t: 'taken' })
-    second.type('echo taken-$mine\n')
-    await second.shows('taken-1')
-    await first.shows('taken-1')
-    await first.leave()
-    await second.leave()
-  })
-
-  it('keeps serving other pages while one stops reading, and accepts its Ctrl-C', async () => {
-    const page = await opened('flood')
-    page.socket.pause()
-    page.type('yes devdeck\n')
-    const watcher = await opened('flood')
-    await until(() => expect(watcher.offset).toBeGreaterThan(8 * 1024 * 1024))
-    page.type('\u0003echo free-$((3+3))\n')
-    page.socket.resume()
-    await page.shows('free-6')
-    await page.leave()
-    await watcher.leave()
   })
 })
 

@@ -54,18 +54,6 @@ describe('a read-only link', () => {
     await writer.leave()
   })
 
-  it('describes its terminal', async () => {
-    const writer = await open('named')
-    const token = await linkOf(writer)
-    await writer.shows(/[$#] /)
-    writer.type("printf '\\e]2;a build\\a'; echo do''ne\n")
-    await writer.shows('done')
-    const answer = await gateway.fetch(`/api/follow/${token}`)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(await answer.json()).toEqual({ name: 'named', title: 'a build' })
-    await writer.leave()
-  })
-
   it('stays the same until it is revoked, which disconnects its viewers', async () => {
     const writer = await open('revoked')
     const token = await linkOf(writer)
@@ -110,16 +98,6 @@ describe('a read-only link', () => {
     other.type('echo stays-$((1+1))\n')
     await other.shows('stays-2')
     await other.leave()
-  })
-
-  it('expires when the last session signs out', async () => {
-    const own = await gateway.signIn(service.key)
-    const maker = await open('gone', own)
-    const follower = follow(await linkOf(maker))
-    await follower.told({ t: 'ready' })
-    await gateway.fetch('/api/session', { method: 'DELETE', cookie: own })
-    expect((await follower.closed).code).toBe(terminalClose.linkEnded)
-    await maker.closed
   })
 
   it('expires with the shell', async () => {

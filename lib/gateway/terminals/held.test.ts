@@ -6,12 +6,13 @@ import type { ActivityList } from '#lib/protocol/activity.ts'
 import type { RecordingList } from '#lib/protocol/recordings.ts'
 import { type HeldTerminal, terminalClose } from '#lib/protocol/terminals.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { TestNetwork } from '#lib/terminal/page/testing.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { terminals } from './registry.ts'
-import { CuttableProxy, TestPage, until } from './testing.ts'
+import { TestPage, until } from './testing.ts'
 
-const proxy = new CuttableProxy()
-let proxyPort: number
+const network = new TestNetwork(() => service.url)
+let networkUrl: string
 let service: TestService
 let gateway: TestConsole
 let cookie: string
@@ -19,16 +20,15 @@ let devboxId: string
 const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-terminals-'))
 const log = vi.spyOn(console, 'log').mockReturnValue(undefined)
 beforeAll(async () => {
-  proxyPort = await proxy.listen()
-  service = await startService({ allowHosts: [`127.0.0.1:${proxyPort}`] })
-  proxy.lead(service.url)
+  networkUrl = await network.listen()
+  service = await startService({ allowHosts: [new URL(networkUrl).host] })
   gateway = await startConsole({ url: service.url }, { dataDir })
   cookie = await gateway.signIn(service.key)
   devboxId = (await service.client.devboxes.createAndAwaitRunning({ body: { name: 'held' } })).id
 })
 afterAll(async () => {
   await gateway.close()
-  await proxy.close()
+  network.close()
   await service.close()
   rmSync(dataDir, { recursive: true })
 })
@@ -174,10 +174,10 @@ describe('a terminal', () => {
 
 describe('the number of terminals', () => {
   it('is limited per account, not counting unwatched terminals', async () => {
-    const stalled = await startConsole({ url: `http://127.0.0.1:${proxyPort}` })
+    const stalled = await startConsole({ url: networkUrl })
     const own = await stalled.signIn(service.key)
-    // The proxy accepts connections and stays silent, so no shell starts.
-    proxy.fallSilent()
+    // No shell starts on a network that delivers nothing.
+    network.stall()
     const pages = Array.from({ length: 64 }, (_, i) => new TestPage(stalled, `/api/terminals/d/t${i}`, { cookie: own }))
     await until(() => expect(terminals(stalled.registry).size).toBe(64))
     const refused = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })

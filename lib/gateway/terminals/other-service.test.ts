@@ -159,13 +159,6 @@ describe('a service that does not count output', () => {
     expect((await page.closed).code).toBe(terminalClose.shellEnded)
     expect(page.last('exit')).toEqual({ t: 'exit', code: null, reason: 'The shell has ended' })
   })
-
-  it('may report that the shell was killed', async () => {
-    service.attached = (client) => client.close(1011, 'The shell was killed by signal 9')
-    const page = open()
-    expect((await page.closed).reason).toBe('The shell was killed by signal 9')
-    expect(page.last('exit')).toMatchObject({ code: null })
-  })
 })
 
 describe('a service that misbehaves', () => {

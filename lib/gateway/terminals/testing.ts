@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, connect as dial, type Socket } from 'node:net'
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { TerminalNotice, TerminalRequest } from '#lib/protocol/terminals.ts'
@@ -178,62 +177,4 @@ export const screenOf = (page: TestPage) => {
   }
   core.dispose()
   return screen
-}
-
-/** TCP proxy that can cut its connections. */
-export class CuttableProxy {
-  readonly #server
-  readonly #sockets = new Set<Socket>()
-  #target: { host: string; port: number } | undefined
-  #isSilent = false
-  connections = 0
-
-  constructor() {
-    this.#server = createServer((near) => {
-      this.connections++
-      if (this.#isSilent) return void this.#sockets.add(near.on('error', () => undefined))
-      if (!this.#target) return near.destroy()
-      const far = dial(this.#target)
-      for (const [from, to] of [
-        [near, far],
-        [far, near],
-      ] as const) {
-        this.#sockets.add(from)
-        from.pipe(to)
-        from
-          .on('error', () => undefined)
-          .on('close', () => {
-            this.#sockets.delete(from)
-            to.destroy()
-          })
-      }
-    })
-  }
-
-  async listen(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return (this.#server.address() as AddressInfo).port
-  }
-
-  /** Redirects new connections; undefined refuses them. */
-  lead(url: string | undefined) {
-    this.#target = url === undefined ? undefined : { host: new URL(url).hostname, port: Number(new URL(url).port) }
-  }
-
-  /** Accepts connections and sends nothing. */
-  fallSilent() {
-    this.#isSilent = true
-    this.cut()
-  }
-
-  cut() {
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  async close() {
-    this.cut()
-    this.#server.close()
-    await once(this.#server, 'close')
-  }
 }

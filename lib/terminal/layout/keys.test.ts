@@ -5,14 +5,6 @@ const press = (key: string, code = key, more: object = {}) =>
   workspaceMove({ key, code, ctrlKey: true, shiftKey: true, altKey: false, metaKey: false, ...more })
 
 describe('workspaceMove', () => {
-  it('moves between panes and tabs', () => {
-    expect(press('ArrowLeft')).toEqual({ kind: 'go', direction: 'left' })
-    expect(press('ArrowDown')).toEqual({ kind: 'go', direction: 'down' })
-    expect(press('!', 'Digit1')).toEqual({ kind: 'tab', index: 0 })
-    expect(press('(', 'Digit8')).toEqual({ kind: 'tab', index: 7 })
-    expect(press(')', 'Digit9')).toBe(null)
-  })
-
   it('opens tabs and splits', () => {
     expect(press('Enter')).toEqual({ kind: 'new-tab' })
     expect(press('E', 'KeyE')).toEqual({ kind: 'split', way: 'right' })
@@ -29,11 +21,5 @@ describe('workspaceMove', () => {
     ] as const)
       for (const more of [{ ctrlKey: false }, { shiftKey: false }, { altKey: true }, { metaKey: true }])
         expect(press(key, code, more)).toBe(null)
-  })
-
-  it('leaves the keys for leaving, copying, pasting and searching', () => {
-    for (const letter of ['X', 'C', 'V', 'F', 'G']) expect(press(letter, `Key${letter}`)).toBe(null)
-    expect(press('_', 'Minus')).toBe(null)
-    expect(press('+', 'Equal')).toBe(null)
   })
 })

@@ -40,17 +40,6 @@ it('joins wrapped lines', async () => {
   expect(log.outputOf(command!)).toBe(`${long}\nend`)
 })
 
-it('separates unterminated output from the next prompt', async () => {
-  await write(run('printf half', 'half') + prompt)
-  expect(log.outputOf(log.commands[0]!)).toBe('half')
-})
-
-it('returns the output of a running command', async () => {
-  await write(`${prompt}tail -f log\r\n${mark('C')}first\r\nsecond`)
-  expect(log.outputOf(log.commands[0]!)).toBe('first\nsecond')
-  expect(log.lastEnded).toBeUndefined()
-})
-
 it('recognizes a redrawn prompt', async () => {
   await write(`${prompt}abc^C\r\n${prompt}\r\n${prompt}`)
   expect(log.commands).toHaveLength(1)
@@ -60,15 +49,6 @@ it('drops commands that scroll out', async () => {
   for (let i = 0; i < 40; i++) await write(run(`echo ${i}`, `${i}\r\n`))
   expect(log.commands.length).toBeLessThan(16)
   expect(log.inputOf(log.commands.at(-1)!)).toBe('echo 39')
-})
-
-it('finds the prompts around a line', async () => {
-  await write(run('a', '1\r\n2\r\n') + run('b', '3\r\n') + prompt)
-  const [a, b, c] = log.commands.map((each) => each.prompt.marker.line)
-  expect(log.promptLine('before', c!)).toBe(b)
-  expect(log.promptLine('after', a!)).toBe(b)
-  expect(log.promptLine('before', a!)).toBeUndefined()
-  expect(log.promptLine('after', c!)).toBeUndefined()
 })
 
 it('ignores full-screen programs', async () => {

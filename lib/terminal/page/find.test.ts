@@ -1,7 +1,7 @@
 import xterm from '@xterm/headless'
 import { describe, expect, it } from 'vitest'
 import { boundXterm } from '../xterm/bounds.ts'
-import { type FindQuery, findMatches, findPattern, matchFrom } from './find.ts'
+import { type FindQuery, findMatches, findPattern } from './find.ts'
 
 const columns = 20
 const screen = async (text: string) => {
@@ -49,11 +49,6 @@ describe('matches', () => {
     ])
     expect(await places('über über', { text: 'ber', wholeWord: true })).toEqual([])
   })
-
-  it('respect case', async () => {
-    expect(await places('Error error', { text: 'error' })).toHaveLength(2)
-    expect(await places('Error error', { text: 'error', matchCase: true })).toEqual([[0, 6, 5]])
-  })
 })
 
 describe('a query', () => {
@@ -80,16 +75,4 @@ describe('a query', () => {
     expect(findPattern({ ...plain, text: 'a)|(?:b', regex: true, wholeWord: true })).toHaveProperty('problem')
     expect(findPattern({ ...plain, regex: true })).toBeNull()
   })
-})
-
-it('reports when the limit is reached', async () => {
-  expect(await find('a a a', { text: 'a' }, 3)).toMatchObject({ hasMore: false })
-  const { matches, hasMore } = await find('a a a a', { text: 'a' }, 3)
-  expect([matches.length, hasMore]).toEqual([3, true])
-})
-
-it('starts at the visible area, otherwise above it', () => {
-  const matches = [2, 5, 9].map((row) => ({ row, column: 0, cells: 1 }))
-  expect([0, 2, 3, 9, 10].map((row) => matchFrom(matches, row))).toEqual([0, 0, 1, 2, 2])
-  expect(matchFrom([], 3)).toBe(-1)
 })

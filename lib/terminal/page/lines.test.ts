@@ -15,16 +15,3 @@ it('contains scrollback and screen without trailing blanks', async () => {
 it('joins wrapped lines and keeps blanks at the edge', async () => {
   expect((await shown('12345678  abc\r\nnext')).text).toBe('12345678  abc\nnext')
 })
-
-it('is limited to the scrollback', async () => {
-  const { text } = await shown(Array.from({ length: 20 }, (_, i) => `line ${i}`).join('\r\n'))
-  expect(text.split('\n')).toEqual(['line 13', 'line 14', 'line 15', 'line 16', 'line 17', 'line 18', 'line 19'])
-})
-
-it('shows the alternate screen while it is active', async () => {
-  expect((await shown('shell\r\n\x1b[?1049h\x1b[Hprogram')).text).toBe('program')
-})
-
-it('is empty for an empty terminal', async () => {
-  expect(await shown('')).toEqual({ text: '', lines: 0, cursorLine: 0 })
-})

@@ -49,7 +49,7 @@ export const pasteQuestion = (
 const disguising = /[\u202A-\u202E\u2066-\u2069\u2028\u2029\u{E0000}-\u{E007F}]/u
 
 /** A trailing line end doesn't start another line. */
-export const lineCount = (text: string): number => text.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/).length
+const lineCount = (text: string): number => text.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/).length
 
 /** Joins lines with spaces, and backslash continuations as a shell would. */
 export const asOneLine = (text: string): string => {

@@ -84,15 +84,3 @@ it('waits for half a minute of silence on a hidden page', () => {
   expect(seen.asked).toEqual([1, 2])
   pulse.stop()
 })
-
-it('pings on request, but never twice at a time', () => {
-  const { pulse, seen, answerAfter } = startPulse()
-  pulse.probe()
-  expect(seen.asked).toEqual([1])
-  answerAfter(10, 1)
-  pulse.probe()
-  expect(seen.asked).toEqual([1, 2])
-  pulse.answered(1, 1)
-  pulse.probe()
-  expect(seen.asked).toEqual([1, 2])
-})

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   defaultTerminalSettings,
-  fontFamilyCss,
   numberProblem,
   readTerminalSettings,
   terminalLimits,
@@ -35,20 +34,6 @@ describe('the store', () => {
     terminalSettings.reset()
   })
 
-  it('notifies subscribers until they unsubscribe', () => {
-    const seen: number[] = []
-    const stop = terminalSettings.subscribe(() => seen.push(terminalSettings.get().fontSize))
-    terminalSettings.change({ fontSize: 20 })
-    stop()
-    terminalSettings.change({ fontSize: 21 })
-    expect(seen).toEqual([20])
-    expect(terminalSettings.get()).toEqual({ ...defaultTerminalSettings, fontSize: 21 })
-  })
-
-  it('returns the same object until something changes', () => {
-    expect(terminalSettings.get()).toBe(terminalSettings.get())
-  })
-
   it('works without storage', () => {
     const refuse = () => {
       throw new DOMException('no', 'SecurityError')
@@ -57,23 +42,6 @@ describe('the store', () => {
     terminalSettings.change({ bell: 'none' })
     expect(terminalSettings.get().bell).toBe('none')
   })
-
-  it('writes a version and only known fields', () => {
-    const kept = new Map<string, string>()
-    vi.stubGlobal('localStorage', {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => kept.set(key, value),
-    })
-    terminalSettings.change({ cursorStyle: 'bar', minimumContrast: 7 })
-    const [text = ''] = kept.values()
-    expect(JSON.parse(text).version).toBe(1)
-    expect(readTerminalSettings(text)).toEqual(terminalSettings.get())
-  })
-})
-
-it('keeps the default family as fallback', () => {
-  expect(fontFamilyCss('', 'Geist Mono, monospace')).toBe('Geist Mono, monospace')
-  expect(fontFamilyCss('Fira Code', 'Geist Mono, monospace')).toBe('"Fira Code", Geist Mono, monospace')
 })
 
 it('explains an invalid number', () => {

@@ -45,11 +45,6 @@ it('copies with Ctrl+C only with a selection', () => {
   expect(meaning('ctrl+c', { isMac: true, hasSelection: true })).toBeNull()
 })
 
-it('pastes with the usual shortcuts', () => {
-  expect(['ctrl+v', 'ctrl+shift+v', 'shift+Insert'].map((keys) => meaning(keys))).toEqual(['paste', 'paste', 'paste'])
-  expect(meaning('meta+v', { isMac: true })).toBe('paste')
-})
-
 it('searches and changes the font size', () => {
   expect(meaning('ctrl+shift+f')).toBe('find')
   expect(meaning('meta+f', { isMac: true })).toBe('find')

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 import headless from '@xterm/headless'
 import { WebSocket as NodeWebSocket } from 'ws'
 import type { TestConsole } from '#lib/gateway/testing.ts'
-import type { TerminalMark, TerminalNotice } from '#lib/protocol/terminals.ts'
+import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import { PageTerminal, type TerminalState } from './page-terminal.ts'
 
 const patienceMs = 120_000
@@ -84,8 +84,6 @@ interface TestOptions {
   cols?: number
   rows?: number
   scrollback?: number
-  /** Intercepts writes to the screen; call `parse` to continue. */
-  beforeParsing?: (parse: () => void) => void
 }
 
 /** A page's terminal with a headless screen, a real session and a network that can fail. */
@@ -97,13 +95,9 @@ export class TestPageTerminal {
   readonly hash = createHash('sha256')
   readonly notices: TerminalNotice[] = []
   readonly addresses: URL[] = []
-  marks: readonly TerminalMark[] = []
-  received = { output: 0, snapshots: 0, snapshotBytes: 0 }
-  closes = 0
+  received = { output: 0, snapshots: 0 }
   isOffline = false
   #url = ''
-  readonly #terminalUrl: () => string
-  readonly #webSocket: typeof WebSocket
   #wake = () => {}
 
   constructor(options: TestOptions) {
@@ -112,15 +106,8 @@ export class TestPageTerminal {
     this.network = new TestNetwork(() => console().url)
     this.screen = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' })
     const { screen } = this
-    const { beforeParsing } = options
-    if (beforeParsing) {
-      const write = screen.write.bind(screen)
-      screen.write = (data, parsed) => beforeParsing(() => write(data, parsed))
-    }
-    this.#terminalUrl = () => `${this.#url}/api/terminals/${devboxId}/${name}`
-    this.#webSocket = this.#socketClass(() => ({ cookie: cookie(), host: new URL(console().url).host }))
     this.session = new PageTerminal({
-      url: this.#terminalUrl,
+      url: () => `${this.#url}/api/terminals/${devboxId}/${name}`,
       screen,
       page: this.client,
       role,
@@ -132,15 +119,12 @@ export class TestPageTerminal {
       },
       isOffline: () => this.isOffline,
       isVisible: () => true,
-      WebSocket: this.#webSocket,
+      WebSocket: this.#socketClass(() => ({ cookie: cookie(), host: new URL(console().url).host })),
     })
     screen.onData(this.session.sendText)
     screen.onBinary(this.session.sendBinary)
     screen.onWriteParsed(() => this.#wake())
     this.session.subscribe(() => this.#wake())
-    this.session.onMarks((marks) => {
-      this.marks = marks
-    })
   }
 
   async open() {
@@ -221,10 +205,7 @@ export class TestPageTerminal {
         let isSnapshot = false
         // Its close tells the session.
         this.on('error', () => undefined)
-        this.on('close', () => {
-          page.closes += 1
-          page.#wake()
-        })
+        this.on('close', () => page.#wake())
         this.on('message', (data: Buffer | ArrayBuffer, isBinary) => {
           // The session has turned away from it; what still comes is lost.
           if (!this.onmessage) return
@@ -236,7 +217,6 @@ export class TestPageTerminal {
           } else if (isSnapshot) {
             isSnapshot = false
             page.received.snapshots++
-            page.received.snapshotBytes += bytes.length
           } else {
             page.received.output += bytes.length
             page.hash.update(bytes)

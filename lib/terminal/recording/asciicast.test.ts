@@ -28,16 +28,6 @@ describe('a recording', () => {
     expect(skippedLines).toBe(3)
   })
 
-  it('skips input and unknown events', () => {
-    const { events, skippedLines } = parseCast(`${header}\n[0,"i","secret"]\n[0,"x","?"]\n[1,"o","a"]`)
-    expect([events.length, skippedLines]).toEqual([1, 0])
-  })
-
-  it('never goes back in time', () => {
-    const { events } = parseCast(`${header}\n[3,"o","a"]\n[1,"o","b"]\n[4,"o","c"]`)
-    expect(events.map(({ atMs }) => atMs)).toEqual([3000, 3000, 4000])
-  })
-
   it('ignores sizes a terminal cannot have', () => {
     expect(parseCast('{"version":2,"width":1e9,"height":-4}')).toMatchObject({ cols: 1000, rows: 24 })
     expect(parseSize('0x5')).toEqual({ cols: 80, rows: 5 })

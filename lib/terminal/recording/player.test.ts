@@ -47,10 +47,3 @@ it('plays to the end and stops', async () => {
   await expect.poll(() => states.at(-1)?.isPlaying === false && states.at(-1)?.atMs).toBe(player.durationMs)
   await expect.poll(screen).toBe('one two\nthree')
 })
-
-it('keeps its position when pauses are shortened', async () => {
-  const { player, states } = playerOf(sample)
-  await player.seek(600_000)
-  player.maxPauseMs = 2_000
-  expect(states.at(-1)).toMatchObject({ atMs: 5_000, durationMs: 5_000 })
-})

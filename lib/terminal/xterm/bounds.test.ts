@@ -31,32 +31,12 @@ describe('an unbounded count', () => {
     await write(`${filled}\x1b[3;5H\x1b[2147483647${final}\x1b[6;1H\x1b[2Kend`)
     expect(lines()[terminal.buffer.active.baseY + 5]).toBe('end')
   })
-
-  it.each([...'STLMIZ'])('of CSI %s acts like the largest count that matters', async (final) => {
-    const [huge, large] = [open(), open()]
-    await huge.write(`${filled}\x1b[3;5H\x1b[99999999${final}x`)
-    await large.write(`${filled}\x1b[3;5H\x1b[20${final}x`)
-    expect(huge.lines()).toEqual(large.lines())
-  })
-})
-
-it('keeps counts that programs use', async () => {
-  const { write, lines } = open()
-  await write('a\x1b[9b\r\nb\x1b[2Ic\x1b[1;1H\x1b[1L')
-  expect(lines().slice(0, 3)).toEqual(['', 'aaaaaaaaaa', 'b               c'])
 })
 
 it('limits combining characters per cell', async () => {
   const { write, cells } = open()
   await write(`e${'\u0301'.repeat(100_000)}`)
   expect(Math.max(...cells().map((cell) => [...(cell ?? '')].length))).toBeLessThanOrEqual(101)
-})
-
-it('keeps flags and stacked accents', async () => {
-  const { write, cells } = open()
-  const clusters = ['🏴󠁧󠁢󠁳󠁣󠁴󠁿', `Z${'\u0335'.repeat(40)}`]
-  await write(clusters.join(''))
-  expect(cells().filter((cell) => cell)).toEqual(clusters)
 })
 
 it.each(['1J', '?1J'])('continues after CSI %s in the last cell of an unscrolled screen', async (sequence) => {
@@ -74,14 +54,6 @@ describe('a terminal that shrinks and grows again', () => {
     await write(`\x1b[6H${'x'.repeat(200)}\x1b[8;1H\x1b[Kend`)
     expect(lines()).toHaveLength(8)
     expect(lines()[7]).toBe('end')
-  })
-
-  it('keeps scrolling in a region at the bottom', async () => {
-    const { terminal, write, lines } = open({ cols: 22, rows: 8, scrollback: 0 })
-    await write('\x1b[5d')
-    terminal.resize(3, 6)
-    await write('\x1b[5r\x1b[6;1Hone\r\ntwo')
-    expect(lines().slice(4)).toEqual(['one', 'two'])
   })
 
   it('has no scrollback on the alternate screen', async () => {

@@ -58,13 +58,6 @@ describe('when the prompt returns', () => {
     ])
   })
 
-  it('also works if the shell marks only prompts', () => {
-    expect(open(`${esc}[?1049h${esc}[?1000hx`, prompt)).toMatchObject({
-      isOnOwnScreen: false,
-      mouse: ['NONE', 'DEFAULT'],
-    })
-  })
-
   it('also works if the mark is split across chunks', () => {
     for (let cut = 1; cut < end.length; cut++) {
       const after = open(`${esc}[?1049h${esc}[?1003h`, end.slice(0, cut), end.slice(cut))

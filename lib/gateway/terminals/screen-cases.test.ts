@@ -56,3 +56,31 @@ it('resets the terminal for all pages on request if the shell sends no marks', a
   await until(() => expect(screenOf(back).text).toMatch(/\nafter\n/))
   expect(screenOf(back)).toMatchObject(plain)
 })
+
+it('shows the edited command line as it would run, whatever the width of its characters (case 06)', async () => {
+  const page = await open('widths')
+  await page.shows(/[$#] $/)
+  for (const line of [
+    'echo 🎉🎉 abcdefgh',
+    'echo 🫠 🥹🫡🫶 abcdefgh',
+    'echo a\u200eb\u200ec\u200ed abcdefgh',
+    'echo a\u200bb\u2060c\u200bd abcdefgh',
+    'echo ｶﾞｷﾞ abcdefgh',
+    'echo 👩\u200d👩\u200d👧 👍🏽 ❤\ufe0f 🇩🇪 ๆก็ e\u0301 abcdefgh',
+  ]) {
+    // Ctrl-A, X, Ctrl-E, four Backspaces; Ctrl-C leaves the line on screen.
+    page.type(line)
+    await until(() => expect(screenOf(page).text).toContain(line.slice(-8)))
+    page.type(`\x01X\x05${'\x7f'.repeat(4)}`)
+    await until(() => expect(screenOf(page).text).toMatch(/[$#] Xecho .*abcd$/))
+    expect(
+      screenOf(page)
+        .text.split('\n')
+        .at(-1)
+        ?.replace(/^.*?[$#] /, ''),
+    ).toBe(`X${line.slice(0, -4)}`)
+    page.type('\x03')
+    await until(() => expect(screenOf(page).text).toMatch(/\^C\n.*[$#]$/))
+  }
+  await page.leave()
+})
