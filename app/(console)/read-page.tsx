@@ -7,18 +7,22 @@ import {
   type QueryKey,
 } from '@tanstack/react-query'
 import type { Metadata } from 'next'
+import { cookies } from 'next/headers'
 import { notFound } from 'next/navigation'
-import type { ReactNode } from 'react'
+import { type ComponentType, cache, type ReactNode } from 'react'
 import type * as z from 'zod/mini'
 import { PageOfAccount } from '#components/layout/account-changed.tsx'
+import type { ColumnsCookie } from '#components/list/use-columns.ts'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { type PageSearchParams, pageQuery } from '#lib/browser/address/url-query.ts'
 import { isMissing } from '#lib/browser/api/failures.ts'
+import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { makeQueryClient } from '#lib/browser/queries/query-client.ts'
+import type { Client } from '#lib/client/client.ts'
 import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
-export interface ListPageProps {
+interface ListPageProps {
   searchParams: Promise<PageSearchParams>
 }
 
@@ -38,42 +42,58 @@ export const readPage = async (read: (client: QueryClient) => Promise<unknown>, 
   )
 }
 
-/** The list itself reports an invalid address. */
-export const readListPage = <S extends z.ZodMiniType, Page, Key extends QueryKey, Param>(
-  schema: S,
-  params: PageSearchParams,
-  queryOf: (view: z.output<S>) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param>,
-  page: ReactNode,
-) => {
-  const view = pageQuery(schema, params)
-  return readPage(async (client) => view.ok && client.prefetchInfiniteQuery(queryOf(view.value)), page)
-}
-
-/** Only a missing record is handled here; the page shows other errors with a retry. */
-export const readDetailPage = <Data, Key extends QueryKey>(
-  id: string,
-  query: FetchQueryOptions<Data, Error, Data, Key>,
-  page: ReactNode,
-) => {
-  if (!idPattern.test(id)) notFound()
-  return readPage(
-    (client) =>
-      client.fetchQuery(query).catch((error: unknown) => {
-        if (isMissing(error)) notFound()
-      }),
-    page,
-  )
-}
-
-/** Titles a record's page with its name, or its id if it has no name or cannot be loaded. */
-export const titledByName =
-  (noun: string, read: (id: string) => Promise<{ name?: string | null }>) =>
-  async ({ params }: Pick<DetailPageProps, 'params'>): Promise<Metadata> => {
-    const { id } = await params
-    if (!idPattern.test(id)) return { title: noun }
-    const { name } = await read(id).catch(() => ({ name: undefined }))
-    return { title: name ? visibleText(cutEnd(name, 60)) : `${noun} ${id}` }
+/** A list with the columns this browser chose last. Null from `queryOf` prefetches nothing. */
+export const listPage =
+  <S extends z.ZodMiniType, Page, Key extends QueryKey, Param>(
+    List: ComponentType<{ serviceUrl: string; savedColumns: string }>,
+    columns: ColumnsCookie | undefined,
+    schema: S,
+    queryOf: (view: z.output<S>, api: Client) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param> | null,
+  ) =>
+  async ({ searchParams }: ListPageProps) => {
+    const { api, service } = await requireSession()
+    const view = pageQuery(schema, await searchParams)
+    const savedColumns = (columns && (await cookies()).get(preferenceCookies[columns])?.value) ?? ''
+    // The list itself reports an invalid address.
+    const query = view.ok && queryOf(view.value, api)
+    return readPage(
+      async (client) => query && client.prefetchInfiniteQuery(query),
+      <List serviceUrl={service.url} savedColumns={savedColumns} />,
+    )
   }
+
+/** The page of a record, titled with its name or else its id. Only a missing record is handled here, not other errors. */
+export const detailPage = <Data extends { name?: string | null }, Key extends QueryKey>(
+  noun: string,
+  Detail: ComponentType<{ id: string; serviceUrl: string; children: ReactNode }>,
+  queryOf: (id: string) => FetchQueryOptions<Data, Error, Data, Key>,
+  read: (api: Client, id: string) => Promise<Data>,
+) => {
+  // Shared by the title and the page within one request.
+  const readOnce = cache(async (id: string) => read((await requireSession()).api, id))
+  return {
+    title: async ({ params }: Pick<DetailPageProps, 'params'>): Promise<Metadata> => {
+      const { id } = await params
+      if (!idPattern.test(id)) return { title: noun }
+      const { name } = await readOnce(id).catch(() => ({ name: undefined }))
+      return { title: name ? visibleText(cutEnd(name, 60)) : `${noun} ${id}` }
+    },
+    page: async ({ params, children }: Pick<DetailPageProps, 'params'> & { children?: ReactNode }) => {
+      const { service } = await requireSession()
+      const { id } = await params
+      if (!idPattern.test(id)) notFound()
+      return readPage(
+        (client) =>
+          client.fetchQuery({ ...queryOf(id), queryFn: () => readOnce(id) }).catch((error: unknown) => {
+            if (isMissing(error)) notFound()
+          }),
+        <Detail id={id} serviceUrl={service.url}>
+          {children}
+        </Detail>,
+      )
+    },
+  }
+}
 
 const visibleText = (text: string) =>
   visiblePieces(text)

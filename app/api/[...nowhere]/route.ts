@@ -1,7 +1,5 @@
 import { HttpError, handleRequest } from '#lib/gateway/http/handle-request.ts'
 
-export const dynamic = 'force-dynamic'
-
 /** Unknown API addresses return a JSON error instead of the 404 page. */
 const refuse = (request: Request) =>
   handleRequest(request, async () => {

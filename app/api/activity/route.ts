@@ -1,5 +1,3 @@
 import { handleActivity } from '#lib/gateway/activity/activity.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => handleActivity(request)

@@ -1,6 +1,4 @@
 import { connectionView } from '#lib/gateway/live/self-check.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => connectionView(request)
 export const POST = (request: Request) => connectionView(request)

@@ -1,5 +1,3 @@
 import { beginSignOn } from '#lib/gateway/accounts/single-sign-on.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => beginSignOn(request)

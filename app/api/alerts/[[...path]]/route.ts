@@ -1,7 +1,5 @@
 import { handleAlerts } from '#lib/gateway/alerts/routes.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => handleAlerts(request)
 export const POST = (request: Request) => handleAlerts(request)
 export const DELETE = (request: Request) => handleAlerts(request)

@@ -1,5 +1,3 @@
 import { compareReport } from '#lib/gateway/reports/compare-report.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => compareReport(request)

@@ -1,5 +1,3 @@
 import { trendReport } from '#lib/gateway/reports/trend-report.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => trendReport(request)

@@ -1,6 +1,4 @@
 import { followView } from '#lib/gateway/terminals/follow.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = async (request: Request, { params }: { params: Promise<{ token: string }> }) =>
   followView(request, (await params).token)

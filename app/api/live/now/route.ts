@@ -1,5 +1,3 @@
 import { liveSnapshot } from '#lib/gateway/live/live-snapshot.ts'
 
-export const dynamic = 'force-dynamic'
-
 export const GET = (request: Request) => liveSnapshot(request)

@@ -1,7 +1,5 @@
 import { apiProxy } from '#lib/gateway/api-proxy.ts'
 
-export const dynamic = 'force-dynamic'
-
 export {
   apiProxy as DELETE,
   apiProxy as GET,

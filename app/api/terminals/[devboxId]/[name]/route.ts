@@ -1,12 +1,6 @@
 import { closeTerminal } from '#lib/gateway/terminals/held.ts'
 
-export const dynamic = 'force-dynamic'
-
-interface Place {
-  params: Promise<{ devboxId: string; name: string }>
-}
-
-export const DELETE = async (request: Request, { params }: Place) => {
+export const DELETE = async (request: Request, { params }: { params: Promise<{ devboxId: string; name: string }> }) => {
   const { devboxId, name } = await params
   return closeTerminal(request, devboxId, name)
 }

@@ -1,9 +1,4 @@
 import { getRunLogFile } from '#lib/gateway/logs/run-logs.ts'
 
-export const dynamic = 'force-dynamic'
-
-interface Context {
-  params: Promise<{ id: string }>
-}
-
-export const GET = async (request: Request, { params }: Context) => getRunLogFile(request, (await params).id)
+export const GET = async (request: Request, { params }: { params: Promise<{ id: string }> }) =>
+  getRunLogFile(request, (await params).id)

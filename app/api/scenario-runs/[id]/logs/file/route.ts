@@ -1,9 +1,4 @@
 import { getScenarioRunLogFile } from '#lib/gateway/logs/run-logs.ts'
 
-export const dynamic = 'force-dynamic'
-
-interface Context {
-  params: Promise<{ id: string }>
-}
-
-export const GET = async (request: Request, { params }: Context) => getScenarioRunLogFile(request, (await params).id)
+export const GET = async (request: Request, { params }: { params: Promise<{ id: string }> }) =>
+  getScenarioRunLogFile(request, (await params).id)
