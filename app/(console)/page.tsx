@@ -11,7 +11,7 @@ export default async function OverviewPage() {
   return readPage(
     (client) =>
       Promise.all([
-        client.prefetchQuery(overviewQueries.totals(api, false)),
+        client.prefetchQuery(overviewQueries.totals(api)),
         client.prefetchInfiniteQuery(overviewQueries.devboxes(api)),
         client.prefetchInfiniteQuery(overviewQueries.running(api)),
         client.prefetchInfiniteQuery(overviewQueries.failed(api)),

@@ -12,31 +12,42 @@ import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { VisibleText } from '#components/ui/visible-text.tsx'
+import { NameText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
-import { failedDevboxes, failedJobs, useLastVisit } from './last-visit.ts'
 import { overviewQueries } from './queries.ts'
 
 /** Maximum rows of each kind. */
 const maxRows = 3
 
-/** Open alerts, and what failed since the last visit. */
+const dayMs = 24 * 3_600_000
+
+/** Open alerts, and what failed within a day. */
 export const Attention = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const devboxes = useInfiniteQuery(overviewQueries.failed())
   const jobs = useInfiniteQuery(overviewQueries.jobs())
-  const visit = useLastVisit()
   const alerts = useAudibleAlerts()
   const alerted = new Set(
     feed.open.flatMap(({ kind, devbox_id, job }) => (kind === 'failure' ? devbox_id : (job?.id ?? []))),
   )
   const isNotAlerted = ({ id }: { id: string }) => !alerted.has(id)
-  const own = (devboxes.data?.pages[0]?.devboxes ?? []).filter((devbox) => !isOfTrial(devbox))
-  const failed = failedDevboxes(own, visit, devboxes.dataUpdatedAt).filter(isNotAlerted)
-  const broken = failedJobs(jobs.data?.pages[0]?.jobs ?? [], visit, jobs.dataUpdatedAt).filter(isNotAlerted)
+  // Measured from the fetch, so that the server and the browser render the same.
+  const failed = (devboxes.data?.pages[0]?.devboxes ?? []).filter(
+    (devbox) =>
+      devbox.status === 'failure' &&
+      !isOfTrial(devbox) &&
+      isNotAlerted(devbox) &&
+      (devbox.end_time_ms ?? devbox.create_time_ms) >= devboxes.dataUpdatedAt - dayMs,
+  )
+  const broken = (jobs.data?.pages[0]?.jobs ?? []).filter(
+    (job) =>
+      (job.state === 'failed' || job.state === 'timeout') &&
+      isNotAlerted(job) &&
+      (job.create_time_ms ?? 0) >= jobs.dataUpdatedAt - dayMs,
+  )
   const isLoaded = feed.health.state !== 'connecting' && devboxes.data !== undefined && jobs.data !== undefined
   const hasError = devboxes.isLoadingError || jobs.isLoadingError
   const { webhook } = feed
@@ -50,13 +61,7 @@ export const Attention = () => {
       {isQuiet && isLoaded && (
         <p className="flex items-center gap-2 py-2 text-muted">
           <CircleCheck aria-hidden className="size-4 text-ok" />
-          {visit === null ? (
-            'All clear'
-          ) : (
-            <>
-              Nothing since your last visit <RelativeTime ms={visit.ms} />.
-            </>
-          )}
+          All clear
         </p>
       )}
       <ul>
@@ -117,14 +122,23 @@ const AlertItem = ({ alert }: { alert: Alert }) => {
   )
 }
 
-const Item = ({ href, name, children }: { href: string; name: string; children: ReactNode }) => (
+/** A row that links to `href`. */
+export const Item = ({
+  href,
+  name,
+  children,
+}: {
+  href: string
+  name: string | null | undefined
+  children: ReactNode
+}) => (
   <li className="relative flex h-9 items-center gap-3 border-b border-line px-1 hover:bg-surface-1">
     <Link
       href={href}
       prefetch={false}
       className="min-w-0 flex-1 truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
     >
-      <VisibleText max={80}>{name}</VisibleText>
+      <NameText>{name}</NameText>
     </Link>
     {children}
   </li>

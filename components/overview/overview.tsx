@@ -1,33 +1,37 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { ArrowRight } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { pendingEvictions } from '#components/alerts/alert-feed.ts'
+import { pendingEvictions, timeLeftMs } from '#components/alerts/alert-feed.ts'
+import { Countdown } from '#components/alerts/countdown.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { shortEta } from '#components/benchmarks/job/eta.ts'
 import { agentRows, progressOf } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
+import { devboxesPath } from '#components/devboxes/search-params.ts'
 import { DevboxStatusBadge } from '#components/devboxes/status.tsx'
-import { TimeLeftText } from '#components/devboxes/time-left.tsx'
+import { type TimeLeft, TimeLeftText, timeLeftOf } from '#components/devboxes/time-left.tsx'
 import { StaleNotice } from '#components/list/stale-notice.tsx'
+import { classes } from '#components/ui/classes.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
-import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { isTransient } from '#lib/browser/api/failures.ts'
-import { formatCount } from '#lib/browser/format.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
-import { Attention } from './attention.tsx'
-import { Figures } from './figures.tsx'
-import { FirstRun } from './first-run.tsx'
-import { type OwnDevbox, ownDevboxes } from './own-devboxes.ts'
+import { type Devbox, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
+import { Attention, Item } from './attention.tsx'
 import { overviewQueries } from './queries.ts'
 
 const shownRows = 6
@@ -59,6 +63,130 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
   )
 }
 
+/** Shown while the account has no devboxes. */
+const FirstRun = () => {
+  const { data } = useQuery(overviewQueries.totals())
+  if (!data || data.trials > 0 || Object.values(data.counts).some((count) => count > 0)) return null
+  return (
+    <section aria-labelledby="first-run" className="mb-8 rounded-md border border-line bg-surface-1 p-4">
+      <h2 id="first-run" className="text-lg font-medium">
+        Get started
+      </h2>
+      <ol className="mt-3 grid gap-x-8 gap-y-4 md:grid-cols-3">
+        <Step title="Create a devbox" href={paths.devboxes()} action="Create a devbox">
+          An isolated sandbox with its own disk and terminals.
+        </Step>
+        <Step title="Load sample data" href={paths.benchmarkJobs()} action="Benchmark jobs">
+          Run <code className="font-mono text-text">npm run demo</code> in the Devdeck folder to create devboxes, axons
+          and benchmark jobs.
+        </Step>
+        <Step title="Practice an eviction" href={paths.evictions()} action="Evictions">
+          Start a drill on a running devbox to see how evictions are announced.
+        </Step>
+      </ol>
+    </section>
+  )
+}
+
+const Step = (step: { title: string; href: string; action: string; children: ReactNode }) => (
+  <li className="space-y-1">
+    <h3 className="font-medium">{step.title}</h3>
+    <p className="text-muted">{step.children}</p>
+    <TextLink href={step.href} className="inline-flex items-center gap-1">
+      {step.action} <ArrowRight aria-hidden className="size-3.5" />
+    </TextLink>
+  </li>
+)
+
+const devboxFigures = [
+  { count: 'running', label: 'Devboxes running', query: { status: 'running' } },
+  { count: 'moving', label: 'Devboxes in transition', query: {} },
+  { count: 'suspended', label: 'Devboxes suspended', query: { status: 'suspended' } },
+  { count: 'failed', label: 'Devboxes failed', query: { status: 'failure' }, tone: 'danger' },
+] as const
+
+/** Totals of the account, excluding trial devboxes. */
+const Figures = () => {
+  const { data: totals } = useQuery(overviewQueries.totals())
+  const axons = useInfiniteQuery(overviewQueries.axons())
+  const { data: feed } = useQuery(alertQueries.feed())
+  const evictions = pendingEvictions(feed)
+  const isLoaded = feed.health.state !== 'connecting' || evictions.length > 0
+  // A past eviction stays pending until its outcome is known.
+  const nextMs = useClock(
+    (nowMs) => evictions.find((each) => timeLeftMs(feed, each.deadline_ms, nowMs) > 0)?.deadline_ms ?? null,
+    null,
+  )
+  return (
+    <>
+      <dl className="grid grid-cols-2 border-t border-l border-line sm:grid-cols-3 xl:grid-cols-6">
+        {devboxFigures.map(({ count, query, ...figure }) => (
+          <Figure key={count} {...figure} value={totals?.counts[count]} href={paths.devboxes(query)} />
+        ))}
+        <Figure
+          label={
+            nextMs !== null ? (
+              <>
+                Evictions, next in <Countdown deadlineMs={nextMs} />
+              </>
+            ) : (
+              'Evictions pending'
+            )
+          }
+          value={isLoaded ? evictions.length : undefined}
+          href={paths.evictions()}
+          tone="attention"
+        />
+        <Figure
+          label="Axons (including deleted)"
+          value={axons.data?.pages[0]?.total_count ?? undefined}
+          href={paths.axons()}
+        />
+      </dl>
+      {totals && totals.trials > 0 && (
+        <p className="mt-2 text-sm text-muted">
+          <TextLink href={devboxesPath({ trials: 'shown' })} prefetch={false}>
+            {formatCountOf(totals.trials, 'trial devbox', 'trial devboxes')} not counted
+          </TextLink>
+        </p>
+      )}
+    </>
+  )
+}
+
+interface FigureProps {
+  label: ReactNode
+  /** Undefined while loading or if unknown. */
+  value: number | undefined
+  href: string
+  /** Applied to values above zero. */
+  tone?: 'danger' | 'attention'
+}
+
+const Figure = ({ label, value, href, tone }: FigureProps) => (
+  <div className="relative flex flex-col-reverse justify-end border-r border-b border-line px-4 py-3 has-[a:hover]:bg-surface-1">
+    <dt className="text-sm text-muted">
+      <Link
+        href={href}
+        className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-focus"
+      >
+        {label}
+      </Link>
+    </dt>
+    <dd
+      className={classes(
+        'tabular text-2xl font-semibold tracking-tight',
+        !value && 'text-muted',
+        tone && value ? toneClasses[tone] : '',
+      )}
+    >
+      {value === undefined ? '–' : formatCount(value)}
+    </dd>
+  </div>
+)
+
+const toneClasses = { danger: 'text-danger', attention: 'text-attention' }
+
 /** Active jobs with their progress and estimate. */
 const RunningJobs = () => {
   const { data, hasNextPage } = useInfiniteQuery(overviewQueries.jobs())
@@ -77,18 +205,39 @@ const RunningJobs = () => {
 }
 
 const RunningJob = ({ job }: { job: BenchmarkJob }) => (
-  <Row
-    href={paths.benchmarkJob(job.id)}
-    name={<VisibleText max={80}>{job.name}</VisibleText>}
-    // Narrow screens have no room for the progress bar.
-    state={
-      <span className="max-sm:[&_progress]:hidden">
-        <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />
-      </span>
-    }
-    time={<span className="shrink-0 text-right text-muted">{shortEta(job, agentRows(job))}</span>}
-  />
+  <Item href={paths.benchmarkJob(job.id)} name={job.name}>
+    {/* Narrow screens have no room for the progress bar. */}
+    <span className="max-sm:[&_progress]:hidden">
+      <Progress {...progressOf(job)} label={`Progress of ${job.name}`} />
+    </span>
+    <span className="shrink-0 text-right text-muted">{shortEta(job, agentRows(job))}</span>
+  </Item>
 )
+
+interface OwnDevbox {
+  devbox: Devbox
+  left: TimeLeft | undefined
+}
+
+/** Merges overlapping lists. Least time left first, then other active devboxes, then ended ones, newest first. */
+export const ownDevboxes = (
+  devboxes: readonly Devbox[],
+  evictions: readonly Pick<Alert, 'devbox_id' | 'deadline_ms'>[],
+): OwnDevbox[] => {
+  const all = [...new Map(devboxes.map((devbox) => [devbox.id, devbox])).values()]
+  // Some services ignore the origin filter of the lists.
+  const own = all.filter((devbox) => !isOfTrial(devbox))
+  const pending = new Map(evictions.map((eviction) => [eviction.devbox_id, eviction]))
+  const rank = ({ devbox, left }: OwnDevbox) => (left ? 0 : hasEnded(devbox.status) ? 2 : 1)
+  return own
+    .map((devbox) => ({ devbox, left: timeLeftOf(devbox, pending.get(devbox.id)) }))
+    .sort(
+      (a, b) =>
+        rank(a) - rank(b) ||
+        (a.left?.at_ms ?? 0) - (b.left?.at_ms ?? 0) ||
+        b.devbox.create_time_ms - a.devbox.create_time_ms,
+    )
+}
 
 const OwnDevboxes = () => {
   const all = useInfiniteQuery(overviewQueries.devboxes())
@@ -100,7 +249,7 @@ const OwnDevboxes = () => {
     lists.flatMap((list) => list ?? []),
     pendingEvictions(feed),
   )
-  const total = totals && totals.countedNewest === null ? Object.values(totals.counts).reduce((a, b) => a + b, 0) : null
+  const total = totals ? Object.values(totals.counts).reduce((a, b) => a + b, 0) : null
   return (
     <Section title="Devboxes" href={paths.devboxes()}>
       <Rows
@@ -115,13 +264,10 @@ const OwnDevboxes = () => {
         }
       >
         {({ devbox, left }: OwnDevbox) => (
-          <Row
-            key={devbox.id}
-            href={paths.devbox(devbox.id)}
-            name={<NameText>{devbox.name}</NameText>}
-            state={<DevboxStatusBadge status={devbox.status} />}
-            time={left ? <TimeLeftText left={left} /> : <RowTime ms={devbox.create_time_ms} />}
-          />
+          <Item key={devbox.id} href={paths.devbox(devbox.id)} name={devbox.name}>
+            <DevboxStatusBadge status={devbox.status} />
+            {left ? <TimeLeftText left={left} /> : <RowTime ms={devbox.create_time_ms} />}
+          </Item>
         )}
       </Rows>
     </Section>
@@ -145,18 +291,13 @@ const AxonActivity = () => {
         none="No axons yet. An axon is a named record with your own metadata."
       >
         {(axon: Axon) => (
-          <Row
-            key={axon.id}
-            href={paths.axon(axon.id)}
-            name={<NameText>{axon.name}</NameText>}
-            state={
-              <span className="max-w-1/2 truncate text-muted">
-                {axon.deleted_at_ms != null && 'Deleted '}
-                {last && <VisibleText max={60}>{last[axon.id]?.event_type ?? 'created'}</VisibleText>}
-              </span>
-            }
-            time={<RowTime ms={activeMs(axon)} />}
-          />
+          <Item key={axon.id} href={paths.axon(axon.id)} name={axon.name}>
+            <span className="max-w-1/2 truncate text-muted">
+              {axon.deleted_at_ms != null && 'Deleted '}
+              {last && <VisibleText max={60}>{last[axon.id]?.event_type ?? 'created'}</VisibleText>}
+            </span>
+            <RowTime ms={activeMs(axon)} />
+          </Item>
         )}
       </Rows>
     </Section>
@@ -205,31 +346,14 @@ const Shown = ({ count, isAtLeast, of }: { count: number; isAtLeast: boolean; of
     </p>
   )
 
-const Row = ({ href, name, state, time }: { href: string; name: ReactNode; state: ReactNode; time: ReactNode }) => (
-  <li className="relative flex h-9 items-center gap-3 border-b border-line px-1 hover:bg-surface-1">
-    <Link
-      href={href}
-      prefetch={false}
-      className="min-w-0 flex-1 font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
-    >
-      {name}
-    </Link>
-    {state}
-    {time}
-  </li>
-)
-
-const Section = ({
-  title,
-  href,
-  className,
-  children,
-}: {
+interface SectionProps {
   title: string
   href?: string
   className?: string
   children: ReactNode
-}) => (
+}
+
+const Section = ({ title, href, className, children }: SectionProps) => (
   <section className={className}>
     <div className="flex items-baseline justify-between gap-4 border-b border-line pb-2">
       <h2 className="text-lg font-medium">{title}</h2>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { timeLeftOf } from '#components/devboxes/time-left.tsx'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import { ownDevboxes } from './own-devboxes.ts'
+import { ownDevboxes } from './overview.tsx'
 
 const devbox = (id: string, more: Partial<Devbox> = {}) =>
   ({

@@ -1,16 +1,37 @@
 import { queryOptions } from '@tanstack/react-query'
 import { axonQueries } from '#components/axons/queries.ts'
 import { benchmarkJobQueries } from '#components/benchmarks/job/queries.ts'
-import { devboxQueries } from '#components/devboxes/queries.ts'
-import { pollEvery } from '#lib/browser/api/failures.ts'
+import { devboxQueries, isMoving, listDevboxes } from '#components/devboxes/queries.ts'
+import { devboxKeys } from '#components/devboxes/query-keys.ts'
+import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { pollEvery, retryDelayMs } from '#lib/browser/api/failures.ts'
+import { devboxMatches } from '#lib/browser/lists/devbox-matches.ts'
 import type { Client } from '#lib/client/client.ts'
 import type { Axon, AxonEvent } from '#lib/contract/axons.ts'
-import { devboxTotals } from './devbox-totals.ts'
+import { type Devbox, type DevboxListQuery, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
+
+type Api = Pick<Client, 'devboxes'>
+const pageApi = browserApi({ devboxes })
+
+export interface DevboxTotals {
+  /** Devboxes by state, without those of trials. */
+  counts: { running: number; suspended: number; failed: number; shutDown: number; moving: number }
+  trials: number
+}
 
 const ownDevboxes = { origin: 'own', limit: 200, include_total_count: false } as const
+const movingMs = 5_000
+const restingMs = 15_000
 
 export const overviewQueries = {
-  totals: devboxTotals,
+  /** Null if the service can't count devboxes by state and origin and has too many to count here. */
+  totals: (api: Api = pageApi) =>
+    queryOptions({
+      queryKey: [...devboxKeys.lists, 'totals'],
+      queryFn: async ({ signal }) => (await fetchTotals(api, signal)) ?? (await countRows(api, signal)),
+      refetchInterval: ({ state: { data, error } }) =>
+        error ? retryDelayMs(error) : data && data.counts.moving > 0 ? movingMs : restingMs,
+    }),
   devboxes: (api?: Client) => devboxQueries.list(ownDevboxes, api),
   /** Running devboxes can be older than the newest page. */
   running: (api?: Client) => devboxQueries.list({ ...ownDevboxes, status: 'running' }, api),
@@ -27,4 +48,43 @@ export const overviewQueries = {
       },
       refetchInterval: pollEvery(30_000),
     }),
+}
+
+/** Null if the service ignores a filter or doesn't count. */
+const fetchTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | null> => {
+  const total = async (query: Partial<DevboxListQuery>): Promise<number> => {
+    const { devboxes, total_count } = await listDevboxes(api, { ...query, limit: 1, include_total_count: true }, signal)
+    // A service that ignores the filter returns a devbox that doesn't match.
+    const isReal = devboxes.every(devboxMatches(query)) && (devboxes.length > 0 || total_count === 0)
+    return isReal ? (total_count ?? Number.NaN) : Number.NaN
+  }
+  const origin = 'own'
+  // Sequential, so that a hung service doesn't block all six connections of the browser.
+  const own = await total({ origin })
+  const trials = Number.isNaN(own) ? own : await total({ origin: 'trial' })
+  if (Number.isNaN(trials)) return null
+  const running = await total({ origin, status: 'running' })
+  const suspended = await total({ origin, status: 'suspended' })
+  const failed = await total({ origin, status: 'failure' })
+  const shutDown = await total({ origin, status: 'shutdown' })
+  const moving = own - running - suspended - failed - shutDown
+  // Negative if a devbox changed state between two responses.
+  return moving >= 0 ? { counts: { running, suspended, failed, shutDown, moving }, trials } : null
+}
+
+const countRows = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | null> => {
+  const { devboxes: rows, has_more } = await listDevboxes(api, { limit: 200, include_total_count: false }, signal)
+  if (has_more) return null
+  const own = rows.filter((devbox) => !isOfTrial(devbox))
+  const count = (is: (devbox: Devbox) => boolean) => own.filter(is).length
+  return {
+    counts: {
+      running: count(({ status }) => status === 'running'),
+      suspended: count(({ status }) => status === 'suspended'),
+      failed: count(({ status }) => status === 'failure'),
+      shutDown: count(({ status }) => status === 'shutdown'),
+      moving: count(isMoving),
+    },
+    trials: rows.length - own.length,
+  }
 }
