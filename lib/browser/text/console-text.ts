@@ -18,16 +18,18 @@ export const lineLength = (line: ConsoleLine): number =>
 export const lineSpans = (line: ConsoleLine): readonly Span[] =>
   typeof line === 'string' ? [{ text: line, style: noStyle }] : line
 
+/** Joined to the last span if it has the same style. */
+const addSpan = (spans: Span[], text: string, style: TextStyle) => {
+  const last = spans.at(-1)
+  if (last?.style === style) spans[spans.length - 1] = { text: last.text + text, style }
+  else spans.push({ text, style })
+}
+
 export const joinLines = (lines: readonly ConsoleLine[]): Span[] => {
   const spans: Span[] = []
-  const add = (span: Span) => {
-    const last = spans.at(-1)
-    if (last?.style === span.style) spans[spans.length - 1] = { ...last, text: last.text + span.text }
-    else spans.push(span)
-  }
   for (const [at, line] of lines.entries()) {
-    if (at > 0) add({ text: '\n', style: noStyle })
-    for (const span of lineSpans(line)) add(span)
+    if (at > 0) addSpan(spans, '\n', noStyle)
+    for (const { text, style } of lineSpans(line)) addSpan(spans, text, style)
   }
   return spans
 }
@@ -53,10 +55,7 @@ export const storeIn =
 
 /** Furthest column the cursor may move to beyond the text. */
 const maxGap = 512
-/**
- * Budget of cells that escape sequences may touch or create, growing with the text. Without it a few repeated bytes could
- * fill the memory or take hours.
- */
+/** Cells that escape sequences may touch. Without this budget a few repeated bytes could fill the memory or take hours. */
 const freeCells = 1024 * 1024
 const cellsPerCharacter = 32
 /** A created cell stays in memory, so it costs more than a touched one. */
@@ -64,21 +63,18 @@ const blankCost = 8
 const maxSequence = 256
 const tabWidth = 8
 
-type State = 'text' | 'escape' | 'csi' | 'string'
-
 /**
- * Converts program output to the lines a terminal would show. Carriage returns, backspaces and sequences that edit the
- * current line take effect, colors become styles, and all other control sequences are dropped. Earlier lines never change:
- * moving to another line starts a new one. Chunks may end anywhere.
+ * Converts program output to the lines a terminal would show. Carriage returns, backspaces and sequences that move in or
+ * erase the current line take effect, colors become styles, and all other control sequences are dropped. Earlier lines
+ * never change: moving to another line starts a new one. Chunks may end anywhere.
  */
 export class ConsoleText<Place = number> {
   style: TextStyle
   readonly #put: PutLine<Place>
-  #state: State = 'text'
-  /** The characters so far of an unfinished escape sequence. */
-  #sequence = ''
-  /** A high surrogate whose low surrogate hasn't arrived. */
-  #half = ''
+  /** An unfinished escape sequence, or half of a surrogate pair. */
+  #rest = ''
+  /** Within an OSC, DCS or similar string, which is dropped. */
+  #isInString = false
   #place: Place | undefined
   #isOpen = false
   /** Changed since the open line was last stored. */
@@ -92,7 +88,6 @@ export class ConsoleText<Place = number> {
   #styles: TextStyle[] = []
   #column = 0
   #saved = { column: 0, style: noStyle }
-  #lastText = ''
   #cellsLeft = freeCells
   readonly #maxLineLength: number
   /** Characters cut from the start of lines over the limit. */
@@ -105,13 +100,15 @@ export class ConsoleText<Place = number> {
   }
 
   write(chunk: string): void {
-    const text = this.#half + chunk
-    this.#half = isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(-1) : ''
+    const text = this.#rest + chunk
+    const half = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : ''
+    const end = text.length - half.length
+    this.#rest = ''
     this.#cellsLeft += chunk.length * cellsPerCharacter
     this.#isChanged = true
-    const end = text.length - this.#half.length
     let at = 0
-    while (at < end) at = this.#state === 'text' ? this.#readText(text, at, end) : this.#readSequence(text, at)
+    while (at < end) at = this.#isInString ? this.#skipString(text, at) : this.#readToken(text, at, end)
+    this.#rest += half
   }
 
   flush(): void {
@@ -120,103 +117,50 @@ export class ConsoleText<Place = number> {
     let line = this.#line()
     const excess = lineLength(line) - this.#maxLineLength
     if (excess > 0) {
-      this.#dropStart(excess)
+      this.#dropStart(lineSpans(line), excess)
       this.dropped += excess
       line = this.#line()
     }
     this.#place = this.#put(this.#place, line)
   }
 
-  #dropStart(count: number): void {
-    if (this.#cells) {
-      this.#cells.splice(0, count)
-      this.#styles.splice(0, count)
-      this.#column = Math.max(0, this.#column - count)
-      return
-    }
+  #dropStart(spans: readonly Span[], count: number): void {
+    this.#clear()
     let left = count
-    while (left > 0 && this.#spans[0]) {
-      const { text, style } = this.#spans[0]
-      if (text.length <= left) this.#spans.shift()
-      else this.#spans[0] = { text: text.slice(left), style }
-      left -= text.length
+    for (const { text, style } of spans) {
+      if (left < text.length) this.#spans.push({ text: text.slice(left), style })
+      left = Math.max(0, left - text.length)
     }
   }
 
-  #readText(text: string, at: number, end: number): number {
-    controls.lastIndex = at
-    const found = controls.exec(text)?.index ?? end
-    if (found > at) this.#print(text.slice(at, found))
-    if (found >= end) return end
-    wholeStyle.lastIndex = found
-    const style = wholeStyle.exec(text)?.[1]
-    if (style === undefined) {
-      this.#control(text[found] ?? '')
-      return found + 1
-    }
-    this.style = styleAfter(this.style, style)
-    return wholeStyle.lastIndex
+  #readToken(text: string, at: number, end: number): number {
+    token.lastIndex = at
+    const [all = '', plain, parameters = '', final, string, partial, sequence] = token.exec(text) ?? []
+    if (plain) this.#print(all.slice(0, end - at))
+    else if (final) this.#csi(parameters, final)
+    else if (string) this.#isInString = true
+    else if (sequence) this.#escape(sequence)
+    else if (partial === undefined) this.#control(all)
+    // An invalid sequence is dropped, an unfinished one may go on in the next chunk.
+    else if (at + all.length === end && all.length <= maxSequence) this.#rest = all
+    return at + all.length
+  }
+
+  /** A line break also ends a string; an unterminated one would hide the rest. */
+  #skipString(text: string, at: number): number {
+    stringEnds.lastIndex = at
+    const found = stringEnds.exec(text)
+    if (!found) return text.length
+    this.#isInString = false
+    return found[0] === '\n' || found[0] === '\x1b' ? found.index : found.index + 1
   }
 
   #control(control: string): void {
     if (lineEnds.includes(control)) this.#newLine()
     else if (control === '\r') this.#moveTo(0)
     else if (control === '\b') this.#moveTo(this.#toColumn() - 1)
-    else if (control === '\t') this.#tab()
-    else if (control === '\x1b') this.#enter('escape')
-    else if (control === '\x9b') this.#enter('csi')
-    else if (stringStarts.includes(control)) this.#enter('string')
     else if (control === '\x8d') this.#leaveLine(this.#toColumn())
     else if (!ignored.includes(control)) this.#print(controlPicture(control))
-  }
-
-  #enter(state: State): void {
-    this.#state = state
-    this.#sequence = ''
-  }
-
-  /** A line break ends any sequence; an unterminated one would otherwise hide the rest. */
-  #readSequence(text: string, at: number): number {
-    const character = text[at] ?? ''
-    if (character === '\n' || character === '\x18' || character === '\x1a') {
-      this.#state = 'text'
-      return character === '\n' ? at : at + 1
-    }
-    if (character === '\x1b') {
-      this.#enter('escape')
-      return at + 1
-    }
-    if (this.#state === 'string') {
-      if (character === '\x07' || character === '\x9c') this.#state = 'text'
-      else {
-        stringEnds.lastIndex = at
-        return stringEnds.exec(text)?.index ?? text.length
-      }
-      return at + 1
-    }
-    return this.#state === 'escape' ? this.#readEscape(character, at) : this.#readCsi(character, at)
-  }
-
-  #readEscape(character: string, at: number): number {
-    if (this.#sequence === '') {
-      if (character === '[') {
-        this.#state = 'csi'
-        return at + 1
-      }
-      if (']PX^_'.includes(character)) {
-        this.#state = 'string'
-        return at + 1
-      }
-    }
-    if (character >= ' ' && character <= '/') {
-      if (this.#sequence.length < maxSequence) this.#sequence += character
-      return at + 1
-    }
-    this.#state = 'text'
-    // Not a valid sequence, so this character is text.
-    if (character < '0' || character > '~') return at
-    if (this.#sequence === '') this.#escape(character)
-    return at + 1
   }
 
   #escape(final: string): void {
@@ -227,85 +171,22 @@ export class ConsoleText<Place = number> {
     else if (final === 'c') this.style = noStyle
   }
 
-  #readCsi(character: string, at: number): number {
-    if (character >= ' ' && character <= '?') {
-      if (this.#sequence.length < maxSequence) this.#sequence += character
-      return at + 1
-    }
-    // Terminals execute control characters within a sequence.
-    if (character < ' ') {
-      this.#control(character)
-      return at + 1
-    }
-    this.#state = 'text'
-    if (character < '@' || character > '~') return at
-    const parts = /^(\??)([\d;:]*)$/.exec(this.#sequence)
-    if (parts && (parts[1] === '' || character === 'K' || character === 'J')) this.#csi(parts[2] ?? '', character)
-    return at + 1
-  }
-
-  #csi(parameters: string, final: string): void {
-    if (final === 'm') {
-      this.style = styleAfter(this.style, parameters)
-      return
-    }
+  #csi(text: string, final: string): void {
+    const [, mark, parameters = ''] = /^(\??)([\d;:]*)$/.exec(text) ?? []
+    if (mark === undefined || (mark !== '' && final !== 'K' && final !== 'J')) return
     const [first = 0, second = 0] = parameters.split(';').map((parameter) => Number(parameter) || 0)
     const count = first || 1
-    switch (final) {
-      case 'K':
-      case 'J':
-        this.#erase(first)
-        break
-      case 'G':
-      case '`':
-        this.#moveTo(count - 1)
-        break
-      case 'C':
-      case 'a':
-        this.#moveTo(this.#toColumn() + count)
-        break
-      case 'D':
-        this.#moveTo(this.#toColumn() - count)
-        break
-      case 'I':
-        this.#moveTo((Math.floor(this.#toColumn() / tabWidth) + count) * tabWidth)
-        break
-      case 'Z':
-        this.#moveTo((Math.ceil(this.#toColumn() / tabWidth) - count) * tabWidth)
-        break
-      case 'X':
-        this.#eraseCells(this.#toColumn(), this.#column + count)
-        break
-      case 'P':
-        this.#deleteCells(count)
-        break
-      case '@':
-        this.#insertCells(count)
-        break
-      case 'b':
-        this.#repeat(count)
-        break
-      case 's':
-        this.#save()
-        break
-      case 'u':
-        this.#restore()
-        break
-      case 'A':
-      case 'B':
-      case 'd':
-      case 'e':
-        this.#leaveLine(this.#toColumn())
-        break
-      case 'E':
-      case 'F':
-        this.#leaveLine(0)
-        break
-      case 'H':
-      case 'f':
-        this.#leaveLine((second || 1) - 1)
-        break
-    }
+    if (final === 'm') this.style = styleAfter(this.style, parameters)
+    else if (final === 'K' || final === 'J') this.#erase(first)
+    else if (final === 'G' || final === '`') this.#moveTo(count - 1)
+    else if (final === 'C' || final === 'a') this.#moveTo(this.#toColumn() + count)
+    else if (final === 'D') this.#moveTo(this.#toColumn() - count)
+    else if (final === 'X') this.#eraseCells(this.#toColumn(), this.#column + count)
+    else if (final === 's') this.#save()
+    else if (final === 'u') this.#restore()
+    else if ('ABde'.includes(final)) this.#leaveLine(this.#toColumn())
+    else if (final === 'E' || final === 'F') this.#leaveLine(0)
+    else if (final === 'H' || final === 'f') this.#leaveLine((second || 1) - 1)
   }
 
   #open(): void {
@@ -345,12 +226,9 @@ export class ConsoleText<Place = number> {
 
   #print(text: string): void {
     this.#open()
-    this.#lastText = text
     if (!this.#cells && (!this.#isReturned || this.#spans.length === 0)) {
       this.#isReturned = false
-      const last = this.#spans.at(-1)
-      if (last?.style === this.style) this.#spans[this.#spans.length - 1] = { ...last, text: last.text + text }
-      else this.#spans.push({ text, style: this.style })
+      addSpan(this.#spans, text, this.style)
       return
     }
     this.#toColumn()
@@ -401,8 +279,8 @@ export class ConsoleText<Place = number> {
 
   #fill(): void {
     const cells = this.#cells ?? []
-    const gap = this.#allowedBlanks(this.#column - cells.length)
-    for (let at = 0; at < gap; at++) cells.push(undefined)
+    const gap = this.#column - cells.length
+    if (gap > 0 && this.#spend(gap * blankCost)) cells.length = this.#column
     this.#column = Math.min(this.#column, cells.length)
   }
 
@@ -413,12 +291,6 @@ export class ConsoleText<Place = number> {
     }
     const edge = Math.max(this.#toColumn(), this.#cells?.length ?? 0, maxGap)
     this.#column = Math.max(0, Math.min(column, edge))
-  }
-
-  #tab(): void {
-    const isAtEnd = this.#cells ? this.#column >= this.#cells.length : !this.#isReturned || this.#spans.length === 0
-    if (isAtEnd) this.#print('\t')
-    else this.#moveTo((Math.floor(this.#toColumn() / tabWidth) + 1) * tabWidth)
   }
 
   /** 0: from the cursor on, 1: up to the cursor, 2: the whole line. */
@@ -448,41 +320,6 @@ export class ConsoleText<Place = number> {
     }
   }
 
-  #deleteCells(count: number): void {
-    const column = this.#toColumn()
-    const cells = this.#cells ?? []
-    this.#eraseCells(column, column + count)
-    if (column >= cells.length || !this.#spend(cells.length - column)) return
-    cells.splice(column, count)
-    this.#styles.splice(column, count)
-  }
-
-  #insertCells(count: number): void {
-    const column = this.#toColumn()
-    const cells = this.#cells ?? []
-    if (column >= cells.length || !this.#spend(cells.length - column)) return
-    const blanks = this.#allowedBlanks(Math.min(count, maxGap))
-    if (cells[column] === '') this.#eraseCells(column, column + 1)
-    cells.splice(column, 0, ...Array<undefined>(blanks).fill(undefined))
-    this.#styles.splice(column, 0, ...Array<TextStyle>(blanks).fill(noStyle))
-  }
-
-  #repeat(count: number): void {
-    const character = [...this.#lastText.slice(-2)].at(-1)
-    if (character !== undefined) this.#print(character.repeat(this.#allowedBlanks(Math.min(count, maxGap))))
-  }
-
-  #spend(cells: number): boolean {
-    if (cells > this.#cellsLeft) return false
-    this.#cellsLeft -= cells
-    return true
-  }
-
-  /** Returns `count`, or 0 if the budget doesn't allow it. */
-  #allowedBlanks(count: number): number {
-    return count > 0 && this.#spend(count * blankCost) ? count : 0
-  }
-
   #save(): void {
     this.#saved = { column: this.#toColumn(), style: this.style }
   }
@@ -491,29 +328,25 @@ export class ConsoleText<Place = number> {
     this.style = this.#saved.style
     this.#moveTo(this.#saved.column)
   }
+
+  #spend(cells: number): boolean {
+    if (cells > this.#cellsLeft) return false
+    this.#cellsLeft -= cells
+    return true
+  }
 }
 
 const spansOfCells = (cells: readonly (string | undefined)[], styles: readonly TextStyle[]): Span[] => {
-  let end = cells.length
-  while (end > 0 && cells[end - 1] === undefined) end--
   const spans: Span[] = []
-  for (let at = 0; at < end; ) {
-    const first = at
+  const last = cells.findLastIndex((cell) => cell !== undefined)
+  for (let at = 0; at <= last; at++) {
     const isBlank = cells[at] === undefined
-    const style = isBlank ? noStyle : (styles[at] ?? noStyle)
-    do at++
-    while (at < end && (cells[at] === undefined) === isBlank && (isBlank || styles[at] === style))
-    const text = isBlank ? ' '.repeat(at - first) : cells.slice(first, at).join('')
-    const last = spans.at(-1)
-    if (last?.style === style) spans[spans.length - 1] = { text: last.text + text, style }
-    else spans.push({ text, style })
+    addSpan(spans, cells[at] ?? ' ', (isBlank ? undefined : styles[at]) ?? noStyle)
   }
   return spans
 }
 
 const lineEnds = '\n\v\f\x84\x85'
-/** DCS, SOS, OSC, PM and APC. */
-const stringStarts = '\x90\x98\x9d\x9e\x9f'
 /** ENQ, BEL, SO, SI, CAN, SUB and ST. */
 const ignored = '\x05\x07\x0e\x0f\x18\x1a\x9c'
 
@@ -523,12 +356,9 @@ const controlPicture = (control: string): string => {
   return code === 0x7f ? '\u2421' : control
 }
 
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
-const controls = /[\x00-\x1f\x7f-\x9f]/g
-/** A fast path, since most sequences are complete styles. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
-const wholeStyle = /\x1b\[([\d;:]{0,250})m/y
+/** Text, a control sequence, the start of a string, an incomplete or invalid sequence, an escape sequence, or a control. */
+const token =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
+  /([^\x00-\x08\x0a-\x1f\x7f-\x9f]+)|(?:\x1b\[|\x9b)([ -?]*)([@-~\x18\x1a])|(\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])|((?:\x1b\[|\x9b)[ -?]*|\x1b[ -/]*(?![ -~]))|\x1b([ -/]*[0-~])|[\s\S]/y
 // biome-ignore lint/suspicious/noControlCharactersInRegex: searches for control characters
 const stringEnds = /[\n\x07\x18\x1a\x1b\x9c]/g

@@ -12,26 +12,20 @@ export interface TextStyle {
 
 export const noStyle: TextStyle = {}
 
-const maxCached = 2_000
-const stylesAfter = new WeakMap<TextStyle, Map<string, TextStyle>>()
-const styles = new Map<string, TextStyle>()
-
 /** Applies `ESC [ parameters m`. Equal styles are the same object, so that adjacent text can be joined. */
 export const styleAfter = (before: TextStyle, parameters: string): TextStyle => {
-  const after = stylesAfter.get(before) ?? new Map<string, TextStyle>()
-  stylesAfter.set(before, after)
-  return cached(after, parameters, () => interned(changed(before, parameters.split(';'))))
+  const style = changed(before, parameters.split(';'))
+  const set = Object.entries(style).filter(([, value]) => value !== undefined && value !== false)
+  if (set.length === 0) return noStyle
+  const key = JSON.stringify(set.sort())
+  // Color gradients create many styles.
+  if (styles.size >= 2_000) styles.clear()
+  const known = styles.get(key) ?? Object.fromEntries(set)
+  styles.set(key, known)
+  return known
 }
 
-/** Limited because color gradients create many styles. */
-const cached = <T>(known: Map<string, T>, key: string, make: () => T): T => {
-  const found = known.get(key)
-  if (found !== undefined) return found
-  if (known.size >= maxCached) known.clear()
-  const made = make()
-  known.set(key, made)
-  return made
-}
+const styles = new Map<string, TextStyle>()
 
 const changed = (before: TextStyle, codes: readonly string[]): TextStyle => {
   let style = before
@@ -48,12 +42,6 @@ const changed = (before: TextStyle, codes: readonly string[]): TextStyle => {
     } else style = code === 0 ? noStyle : { ...style, ...switches[code], ...paletteColor(code) }
   }
   return style
-}
-
-const interned = (style: TextStyle): TextStyle => {
-  const set = Object.entries(style).filter(([, value]) => value !== undefined && value !== false)
-  if (set.length === 0) return noStyle
-  return cached(styles, JSON.stringify(set.sort()), () => Object.fromEntries(set))
 }
 
 const switches: Record<number, TextStyle> = {
@@ -97,10 +85,8 @@ const isByte = (value: number | undefined): value is number => Number.isInteger(
 /** The 256 colors: the palette, a 6 x 6 x 6 cube and 24 grays. */
 const indexedColor = (index: number | undefined): TextStyle['color'] => {
   if (!isByte(index) || index < 16) return isByte(index) ? index : undefined
-  if (index > 231)
-    return Array(3)
-      .fill(8 + (index - 232) * 10)
-      .join(' ')
+  const gray = 8 + (index - 232) * 10
+  if (index > 231) return `${gray} ${gray} ${gray}`
   const step = (part: number) => (part === 0 ? 0 : 55 + part * 40)
   const cell = index - 16
   return [Math.floor(cell / 36), Math.floor(cell / 6) % 6, cell % 6].map(step).join(' ')
