@@ -37,30 +37,46 @@ export interface CheckEnvironment {
 const timeoutMs = 8_000
 const maxClockErrorMs = 2_000
 
-/** Tests each kind of connection between the page and the console, one after another. */
-export const checkConnection = async (env: CheckEnvironment): Promise<void> => {
-  const { onResult } = env
-  const first = await checkConsole(env)
-  onResult(first.result)
-  if (!first.view) {
-    for (const name of ['service', 'write', 'stream', 'live', 'terminal', 'clock'] as const)
-      onResult({ name, state: 'skipped', message: 'Skipped: the console did not respond' })
-    return
+class Failed extends Error {
+  readonly advice: string
+
+  constructor(message: string, advice: string) {
+    super(message)
+    this.advice = advice
   }
-  onResult(serviceResult(first.view))
-  onResult(await checkWrite(env))
-  onResult(await checkStream(env))
-  onResult(await checkSocket('live', env, first.view))
-  onResult(await checkSocket('terminal', env, first.view))
-  onResult(clockResult(first.view.now_ms - first.halfwayMs))
 }
 
-const failed = (name: CheckName, message: string, advice?: string): CheckResult => ({
-  name,
-  state: 'failed',
-  message,
-  ...(advice && { advice }),
-})
+/** Tests each kind of connection between the page and the console, one after another. */
+export const checkConnection = async (env: CheckEnvironment): Promise<void> => {
+  /** `check` resolves to what to report. */
+  const run = async (name: CheckName, check: () => Promise<string>) => {
+    try {
+      env.onResult({ name, state: 'ok', message: await check() })
+    } catch (error) {
+      const { message, advice } = error instanceof Failed ? error : noResponse
+      env.onResult({ name, state: 'failed', message, advice })
+    }
+  }
+  let first: Awaited<ReturnType<typeof readView>> | undefined
+  await run('console', async () => {
+    first = await readView(env)
+    return `Responded in ${Math.round(first.consoleMs)} ms`
+  })
+  if (!first) {
+    for (const name of ['service', 'write', 'stream', 'live', 'terminal', 'clock'] as const)
+      env.onResult({ name, state: 'skipped', message: 'Skipped: the console did not respond' })
+    return
+  }
+  const { view, offsetMs } = first
+  await run('service', async () => checkService(view))
+  await run('write', () => checkWrite(env))
+  await run('stream', () => checkStream(env))
+  await run('live', async () => `First message in ${await checkSocket('/api/live', env, view)} ms`)
+  await run('terminal', async () => `Echoed in ${await checkSocket(checkSocketPath, env, view)} ms`)
+  await run('clock', async () => checkClock(offsetMs))
+}
+
+const noResponse = new Failed(`No response within ${timeoutMs / 1000} s`, 'Check the proxy’s log.')
 
 const request = (env: CheckEnvironment, path: string, init: RequestInit = {}) =>
   env.fetch(env.origin + path, {
@@ -70,41 +86,23 @@ const request = (env: CheckEnvironment, path: string, init: RequestInit = {}) =>
     signal: AbortSignal.timeout(timeoutMs),
   })
 
-const checkConsole = async (
-  env: CheckEnvironment,
-): Promise<{ result: CheckResult; view?: ConnectionView; halfwayMs: number }> => {
-  const name = 'console'
+const readView = async (env: CheckEnvironment) => {
   const startedMs = Date.now()
-  try {
-    const response = await request(env, '/api/connection')
-    const { status } = response
-    if (!response.ok) {
-      const { message } = await readError(response)
-      return { result: failed(name, `HTTP ${status}: ${message}`), halfwayMs: 0 }
-    }
-    const view: ConnectionView = await response.json()
-    const endedMs = Date.now()
-    // The console reads its clock after the service has responded, so that time does not count.
-    const tookMs = 'took_ms' in view.upstream ? view.upstream.took_ms : 0
-    const consoleMs = Math.max(0, endedMs - startedMs - tookMs)
-    return {
-      result: { name, state: 'ok', message: `Responded in ${Math.round(consoleMs)} ms` },
-      view,
-      halfwayMs: endedMs - consoleMs / 2,
-    }
-  } catch (error) {
-    const isLate = error instanceof Error && error.name === 'TimeoutError'
-    return {
-      result: failed(
-        name,
-        isLate ? `No response within ${timeoutMs / 1000} s` : 'The console can’t be reached',
-        isLate
-          ? 'The console or a proxy in front of it hangs. Check its log or restart it.'
-          : 'Check that the console is running and that this machine is online.',
-      ),
-      halfwayMs: 0,
-    }
-  }
+  const response = await request(env, '/api/connection').catch((error: Error) => {
+    if (error.name === 'TimeoutError')
+      throw new Failed(noResponse.message, 'The console or a proxy in front of it hangs. Check its log or restart it.')
+    throw new Failed(
+      'The console can’t be reached',
+      'Check that the console is running and that this machine is online.',
+    )
+  })
+  if (!response.ok) throw new Failed(`HTTP ${response.status}: ${(await readError(response)).message}`, '')
+  const view: ConnectionView = await response.json()
+  const endedMs = Date.now()
+  // The console reads its clock after the service has responded, so that time does not count.
+  const tookMs = 'took_ms' in view.upstream ? view.upstream.took_ms : 0
+  const consoleMs = Math.max(0, endedMs - startedMs - tookMs)
+  return { view, consoleMs, offsetMs: view.now_ms - (endedMs - consoleMs / 2) }
 }
 
 const upstreamAdvice: Record<UpstreamProblem, string> = {
@@ -115,146 +113,74 @@ const upstreamAdvice: Record<UpstreamProblem, string> = {
   'not-a-service': 'Set DEVDECK_SERVICE_URL to the address of the service itself.',
 }
 
-const serviceResult = ({ upstream }: ConnectionView): CheckResult =>
-  'problem' in upstream
-    ? failed('service', upstream.detail, upstreamAdvice[upstream.problem])
-    : { name: 'service', state: 'ok', message: `Responded in ${Math.round(upstream.took_ms)} ms and accepted the key` }
-
-const checkWrite = async (env: CheckEnvironment): Promise<CheckResult> => {
-  const name = 'write'
-  try {
-    const response = await request(env, '/api/connection', { method: 'POST' })
-    await response.body?.cancel()
-    if (response.ok) return { name, state: 'ok', message: 'Accepted: the console recognizes this page’s origin' }
-    if (response.status === 403)
-      return failed(
-        name,
-        `Rejected: the console does not recognize the origin ${env.origin}`,
-        `Set DEVDECK_ORIGIN to ${env.origin}, and make sure proxies forward the Host header unchanged.`,
-      )
-    return failed(name, `HTTP ${response.status}`, 'Check the proxy’s log.')
-  } catch {
-    return failed(name, `No response within ${timeoutMs / 1000} s`, 'Check the proxy’s log.')
-  }
+const checkService = ({ upstream }: ConnectionView): string => {
+  if ('problem' in upstream) throw new Failed(upstream.detail, upstreamAdvice[upstream.problem])
+  return `Responded in ${Math.round(upstream.took_ms)} ms and accepted the key`
 }
 
-const checkStream = async (env: CheckEnvironment): Promise<CheckResult> => {
-  const name = 'stream'
+const checkWrite = async (env: CheckEnvironment): Promise<string> => {
+  const response = await request(env, '/api/connection', { method: 'POST' })
+  await response.body?.cancel()
+  if (response.ok) return 'Accepted: the console recognizes this page’s origin'
+  if (response.status !== 403) throw new Failed(`HTTP ${response.status}`, noResponse.advice)
+  throw new Failed(
+    `Rejected: the console does not recognize the origin ${env.origin}`,
+    `Set DEVDECK_ORIGIN to ${env.origin}, and make sure proxies forward the Host header unchanged.`,
+  )
+}
+
+const checkStream = async (env: CheckEnvironment): Promise<string> => {
+  const buffering = 'A proxy buffers responses. Turn buffering off (nginx: proxy_buffering off).'
+  const response = await request(env, '/api/connection/stream')
+  if (!response.ok || !response.body) throw new Failed(`HTTP ${response.status}`, noResponse.advice)
+  let firstMs: number | undefined
+  let text = ''
   try {
-    const response = await request(env, '/api/connection/stream')
-    if (!response.ok || !response.body) {
-      await response.body?.cancel()
-      return failed(name, `HTTP ${response.status}`, 'Check the proxy’s log.')
-    }
-    let firstMs: number | undefined
-    const decoder = new TextDecoder()
-    let text = ''
-    for (const reader = response.body.getReader(); ; ) {
+    for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
       const { done, value } = await reader.read()
       if (done) break
       firstMs ??= performance.now()
-      text += decoder.decode(value, { stream: true })
+      text += value
     }
-    if (!text.includes('data: last'))
-      return failed(name, 'Ended early', 'A proxy closes streams. Raise its read timeout.')
-    const spreadMs = performance.now() - (firstMs ?? 0)
-    if (spreadMs < checkStreamPauseMs / 2)
-      return failed(
-        name,
-        'Arrived all at once',
-        'A proxy buffers responses. Turn buffering off (nginx: proxy_buffering off).',
-      )
-    return { name, state: 'ok', message: 'Received as it was sent' }
   } catch {
-    return failed(
-      name,
-      `Incomplete after ${timeoutMs / 1000} s`,
-      'A proxy buffers responses. Turn buffering off (nginx: proxy_buffering off).',
-    )
+    throw new Failed(`Incomplete after ${timeoutMs / 1000} s`, buffering)
   }
+  if (!text.includes('data: last')) throw new Failed('Ended early', 'A proxy closes streams. Raise its read timeout.')
+  if (performance.now() - (firstMs ?? 0) < checkStreamPauseMs / 2) throw new Failed('Arrived all at once', buffering)
+  return 'Received as it was sent'
 }
 
-const checkSocket = async (
-  name: 'live' | 'terminal',
-  env: CheckEnvironment,
-  before: ConnectionView,
-): Promise<CheckResult> => {
+/** Resolves to the milliseconds until the first expected message. */
+const checkSocket = async (path: string, env: CheckEnvironment, before: ConnectionView): Promise<number> => {
   const startedMs = performance.now()
-  const outcome = await (name === 'live' ? openLive(env) : echo(env))
-  const tookMs = Math.round(performance.now() - startedMs)
-  if (outcome === 'received')
-    return {
-      name,
-      state: 'ok',
-      message: name === 'live' ? `First message in ${tookMs} ms` : `Echoed in ${tookMs} ms`,
-    }
+  const outcome = await openSocket(path, env)
+  if (outcome === 'received') return Math.round(performance.now() - startedMs)
   if (outcome === 'silent')
-    return failed(
-      name,
+    throw new Failed(
       `Connected, but nothing received within ${timeoutMs / 1000} s`,
       'A proxy accepts the WebSocket but forwards no data. Let it forward upgraded connections.',
     )
-  return { name, state: 'failed', ...(await whyNotOpened(env, before)) }
-}
-
-/** Browsers don't report why a WebSocket failed, but the console counts requests that lost their Upgrade header. */
-const whyNotOpened = async (
-  env: CheckEnvironment,
-  before: ConnectionView,
-): Promise<Omit<CheckResult, 'name' | 'state'>> => {
-  const now = await request(env, '/api/connection')
-    .then(async (response): Promise<ConnectionView | undefined> => (response.ok ? response.json() : undefined))
-    .catch(() => undefined)
-  if (!now)
-    return {
-      message: 'Not connected, and the console stopped responding',
-      advice: 'Check that the console is running.',
-    }
+  // Browsers don't report why a WebSocket failed, but the console counts requests that lost their Upgrade header.
+  const now: ConnectionView = await (await request(env, '/api/connection')).json()
   if (now.stripped_upgrades > before.stripped_upgrades)
-    return {
-      message: 'Arrived without its Upgrade header',
-      advice: 'A proxy removes it. Forward the Upgrade and Connection headers, and use HTTP/1.1 to the console.',
-    }
-  const write = await checkWrite(env)
-  if (write.state === 'failed' && write.advice !== undefined)
-    return { message: 'Rejected, like writes', advice: write.advice }
-  return {
-    message: 'Not connected: it did not reach the console, or the console rejected it',
-    advice: 'A proxy or a browser extension may block WebSockets. Check its log.',
-  }
+    throw new Failed(
+      'Arrived without its Upgrade header',
+      'A proxy removes it. Forward the Upgrade and Connection headers, and use HTTP/1.1 to the console.',
+    )
+  throw new Failed(
+    'Not connected: it did not reach the console, or the console rejected it',
+    'A proxy or a browser extension may block WebSockets. Check its log.',
+  )
 }
 
-type Outcome = 'received' | 'silent' | 'refused'
-
-const openLive = (env: CheckEnvironment): Promise<Outcome> =>
-  withSocket(env, '/api/live', {
-    isExpected: ({ data }) => {
-      const notice: LiveNotice = JSON.parse(String(data))
-      return notice.t === 'heartbeat'
-    },
-  })
-
-const echo = (env: CheckEnvironment): Promise<Outcome> => {
-  const word = crypto.getRandomValues(new Uint8Array(16))
-  return withSocket(env, checkSocketPath, {
-    onOpen: (socket) => socket.send(word),
-    isExpected: ({ data }) =>
-      data instanceof ArrayBuffer &&
-      new Uint8Array(data).every((byte, i) => byte === word[i]) &&
-      data.byteLength === 16,
-  })
-}
-
-const withSocket = (
-  env: CheckEnvironment,
-  path: string,
-  { onOpen, isExpected }: { onOpen?: (socket: WebSocket) => void; isExpected: (event: MessageEvent) => boolean },
-): Promise<Outcome> =>
+/** The live connection sends a heartbeat; the terminal's test connection echoes. */
+const openSocket = (path: string, env: CheckEnvironment): Promise<'received' | 'silent' | 'refused'> =>
   new Promise((resolve) => {
+    const word = crypto.getRandomValues(new Uint8Array(16))
     const socket = new env.WebSocket(env.socketUrl(path))
     socket.binaryType = 'arraybuffer'
     let isOpen = false
-    const end = (outcome: Outcome) => {
+    const end = (outcome: 'received' | 'silent' | 'refused') => {
       clearTimeout(timer)
       socket.close()
       resolve(outcome)
@@ -262,21 +188,23 @@ const withSocket = (
     const timer = setTimeout(() => end(isOpen ? 'silent' : 'refused'), timeoutMs)
     socket.onopen = () => {
       isOpen = true
-      onOpen?.(socket)
+      if (path === checkSocketPath) socket.send(word)
     }
-    socket.onmessage = (event) => {
-      if (isExpected(event)) end('received')
+    socket.onmessage = ({ data }) => {
+      const isExpected =
+        data instanceof ArrayBuffer
+          ? new Uint8Array(data).join() === word.join()
+          : (JSON.parse(String(data)) as LiveNotice).t === 'heartbeat'
+      if (isExpected) end('received')
     }
     socket.onclose = () => end(isOpen ? 'silent' : 'refused')
     socket.onerror = () => undefined
   })
 
-const clockResult = (offsetMs: number): CheckResult => {
+const checkClock = (offsetMs: number): string => {
+  if (Math.abs(offsetMs) < maxClockErrorMs) return 'Within 2 s of the console’s'
   const seconds = Math.round(Math.abs(offsetMs) / 1000)
-  if (Math.abs(offsetMs) < maxClockErrorMs)
-    return { name: 'clock', state: 'ok', message: 'Within 2 s of the console’s' }
-  return failed(
-    'clock',
+  throw new Failed(
     `The console’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
     'Countdowns account for this. Synchronize both machines with network time for exact times in lists.',
   )

@@ -33,47 +33,36 @@ interface Named {
   name?: string | null | undefined
 }
 
-interface Call {
-  params: { id: string }
+interface ListCall {
+  query: { limit: number; include_total_count: boolean; search?: string }
   signal: AbortSignal
-}
-
-interface ListQuery {
-  limit: number
-  include_total_count: boolean
-  search?: string
 }
 
 interface Page {
   rows: readonly Named[]
   has_more: boolean
-  /** The best matches may be missing. */
-  isPartial?: boolean
 }
 
 /** How to find one kind of record by id or by part of its name. */
 interface Kind<Item extends Named> {
   prefixes: readonly string[]
-  get: (api: Api, call: Call) => Promise<Item>
-  list?: (api: Api, query: ListQuery, signal: AbortSignal) => Promise<Page>
+  get: (api: Api, call: { params: { id: string }; signal: AbortSignal }) => Promise<Item>
+  list?: (api: Api, call: ListCall) => Promise<Page>
   href: (record: Item) => string
 }
 
 const kind = <Item extends Named>(kind: Kind<Item>) => kind as unknown as Kind<Named>
 
 const maxPerKind = 5
-const few = { limit: maxPerKind, include_total_count: false }
 export const maxSearched = 200
-const newest = { limit: maxSearched, include_total_count: false }
 
 /** Lists own devboxes first, because hundreds of trials may share a name. */
-const listOwnFirst = async (api: Api, query: ListQuery, signal: AbortSignal): Promise<Page> => {
+const listOwnFirst = async (api: Api, { query, signal }: ListCall): Promise<Page> => {
   const own = await listDevboxes(api, { ...query, origin: 'own' }, signal)
   if (own.devboxes.some(isOfTrial)) {
     // The service ignores the origin filter, so own devboxes may be on any page.
     const { devboxes, has_more } = await listDevboxes(api, { ...query, limit: maxSearched }, signal)
-    const rows = devboxes.toSorted((one, other) => Number(isOfTrial(one)) - Number(isOfTrial(other)))
-    return { rows, has_more, isPartial: has_more }
+    return { rows: devboxes.toSorted((one, other) => Number(isOfTrial(one)) - Number(isOfTrial(other))), has_more }
   }
   if (own.devboxes.length >= query.limit) return { rows: own.devboxes, has_more: own.has_more }
   const { devboxes, has_more } = await listDevboxes(api, { ...query, origin: 'trial' }, signal)
@@ -90,16 +79,13 @@ const kinds = {
   axon: kind({
     prefixes: ['axn'],
     get: (api, call) => api.axons.get(call),
-    list: async (api, query, signal) => {
-      const { axons: rows, has_more } = await api.axons.list({ query, signal })
-      return { rows, has_more }
-    },
+    list: (api, call) => api.axons.list(call).then(({ axons: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.axon(id),
   }),
   'benchmark job': kind({
     prefixes: ['bmj'],
     get: (api, call) => api.benchmarkJobs.get(call),
-    list: async (api, { search: name, ...query }, signal) => {
+    list: async (api, { query: { search: name, ...query }, signal }) => {
       const { jobs: rows, has_more } = await api.benchmarkJobs.list({ query: { ...query, name }, signal })
       return { rows, has_more }
     },
@@ -108,29 +94,20 @@ const kinds = {
   'benchmark run': kind({
     prefixes: ['bmr'],
     get: (api, call) => api.benchmarkRuns.get(call),
-    list: async (api, query, signal) => {
-      const { runs: rows, has_more } = await api.benchmarkRuns.list({ query, signal })
-      return { rows, has_more }
-    },
+    list: (api, call) => api.benchmarkRuns.list(call).then(({ runs: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.benchmarkRun(id),
   }),
   benchmark: kind({
     // Unspecified: the prefix of benchmark ids; the local service uses bmd, others bmk.
     prefixes: ['bmd', 'bmk'],
     get: (api, call) => api.benchmarks.get(call),
-    list: async (api, query, signal) => {
-      const { benchmarks: rows, has_more } = await api.benchmarks.list({ query, signal })
-      return { rows, has_more }
-    },
+    list: (api, call) => api.benchmarks.list(call).then(({ benchmarks: rows, has_more }) => ({ rows, has_more })),
     href: ({ name }) => paths.benchmarks({ search: name.slice(0, 256) }),
   }),
   scenario: kind({
     prefixes: ['scn'],
     get: (api, call) => api.scenarios.get(call),
-    list: async (api, query, signal) => {
-      const { scenarios: rows, has_more } = await api.scenarios.list({ query, signal })
-      return { rows, has_more }
-    },
+    list: (api, call) => api.scenarios.list(call).then(({ scenarios: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.scenario(id),
   }),
   'scenario run': kind({
@@ -141,15 +118,9 @@ const kinds = {
   }),
   snapshot: kind({
     prefixes: ['snp'],
-    get: async (api, call) => ({
-      id: call.params.id,
-      name: (await api.snapshots.status(call)).snapshot?.name,
-    }),
+    get: async (api, call) => ({ id: call.params.id, name: (await api.snapshots.status(call)).snapshot?.name }),
     // Unspecified: whether snapshots can be searched. The local service has no such filter.
-    list: async (api, query, signal) => {
-      const { snapshots: rows, has_more } = await api.snapshots.list({ query, signal })
-      return { rows, has_more }
-    },
+    list: (api, call) => api.snapshots.list(call).then(({ snapshots: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.snapshot(id),
   }),
 }
@@ -160,11 +131,13 @@ const entries = Object.entries(kinds) as [keyof typeof kinds, Kind<Named>][]
 const prefixes = entries.flatMap(([, kind]) => kind.prefixes)
 const knownId = new RegExp(`(?<![A-Za-z0-9])(${prefixes.join('|')})_[A-Za-z0-9_-]{1,250}`)
 
-/** The kind of the first id in a text, such as an address or a log line. */
-export const kindOfId = (text: string): ResultKind | undefined => {
+const kindIn = (text: string) => {
   const prefix = knownId.exec(text)?.[1] ?? ''
   return entries.find(([, kind]) => kind.prefixes.includes(prefix))?.[0]
 }
+
+/** The kind of the first id in a text, such as an address or a log line. */
+export const kindOfId: (text: string) => ResultKind | undefined = kindIn
 
 /** The first id in a text. */
 export const idIn = (text: string): string | undefined => knownId.exec(text)?.[0]
@@ -177,42 +150,16 @@ export interface SearchResult {
   href: string
 }
 
-export interface SearchResults {
+interface Found {
   results: SearchResult[]
-  /** Kinds whose search failed. */
-  failed: ResultKind[]
-  /** Kinds where only the newest records were searched. */
-  partial: ResultKind[]
+  /** Only the newest records were searched. */
+  isPartial?: boolean
 }
 
-/** Finds a few records of each kind by part of their name, or one by its id. */
-export const recordSearch = (text: string, api: Api = pageApi, recordings = readRecordings) =>
-  queryOptions({
-    queryKey: ['record-search', text],
-    queryFn: async ({ signal }): Promise<SearchResults> => {
-      const partial: ResultKind[] = []
-      const id = idIn(text)
-      const searches =
-        id === undefined
-          ? searchesByName(text.slice(0, 256), api, recordings, (kind) => partial.push(kind))
-          : [searchById(id, api)]
-      const answers = await Promise.allSettled(searches.map(({ find }) => find(signal)))
-      return {
-        results: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
-        failed: searches.flatMap(({ kind }, i) => {
-          const answer = answers[i]
-          return answer?.status === 'rejected' && !isMissing(answer.reason) ? [kind] : []
-        }),
-        partial,
-      }
-    },
-    staleTime: 10_000,
-    refetchInterval: false,
-  })
-
-interface Search {
-  kind: ResultKind
-  find: (signal: AbortSignal) => Promise<SearchResult[]>
+export interface SearchResults {
+  results: SearchResult[]
+  failed: ResultKind[]
+  partial: ResultKind[]
 }
 
 const resultOf = (kind: keyof typeof kinds, record: Named): SearchResult => ({
@@ -222,51 +169,60 @@ const resultOf = (kind: keyof typeof kinds, record: Named): SearchResult => ({
   href: kinds[kind].href(record),
 })
 
-const searchById = (id: string, api: Api): Search => {
-  const kind = kindOfId(id) as keyof typeof kinds
-  return { kind, find: async (signal) => [resultOf(kind, await kinds[kind].get(api, { params: { id }, signal }))] }
-}
+/** Finds a few records of each kind by part of their name, or one by its id. */
+export const recordSearch = (text: string, api: Api = pageApi, recordings = readRecordings) =>
+  queryOptions({
+    queryKey: ['record-search', text],
+    queryFn: async ({ signal }): Promise<SearchResults> => {
+      const id = idIn(text)
+      const kindOfText = kindIn(text)
+      const searches: [ResultKind, Promise<Found>][] =
+        id !== undefined && kindOfText
+          ? [[kindOfText, findById(kindOfText, id, api, signal)]]
+          : [
+              ...entries.flatMap(([kind, { list }]): [ResultKind, Promise<Found>][] =>
+                list ? [[kind, findByName(kind, text.slice(0, 256), (query) => list(api, { query, signal }))]] : [],
+              ),
+              ['recording', findRecordings(text, recordings(signal))],
+            ]
+      const answers = await Promise.allSettled(searches.map(([, found]) => found))
+      const kindsWhere = (is: (answer: PromiseSettledResult<Found>) => boolean) =>
+        searches.flatMap(([kind], at) => (is(answers[at] as PromiseSettledResult<Found>) ? kind : []))
+      return {
+        results: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.results : [])),
+        failed: kindsWhere((answer) => answer.status === 'rejected' && !isMissing(answer.reason)),
+        partial: kindsWhere((answer) => answer.status === 'fulfilled' && answer.value.isPartial === true),
+      }
+    },
+    staleTime: 10_000,
+    refetchInterval: false,
+  })
 
-type OnPartial = (kind: ResultKind) => void
-
-const searchesByName = (text: string, api: Api, recordings: RecordingReader, onPartial: OnPartial): Search[] => [
-  ...entries.flatMap(([kind, { list }]): Search[] => {
-    if (!list) return []
-    const find = async (signal: AbortSignal) =>
-      (
-        await findByName(
-          text,
-          (query) => list(api, query, signal),
-          () => onPartial(kind),
-        )
-      ).map((record) => resultOf(kind, record))
-    return [{ kind, find }]
-  }),
-  recordingSearch(text, recordings),
-]
+const findById = async (kind: keyof typeof kinds, id: string, api: Api, signal: AbortSignal): Promise<Found> => ({
+  results: [resultOf(kind, await kinds[kind].get(api, { params: { id }, signal }))],
+})
 
 /** If the service ignores the search, the newest records are filtered here instead. */
-const findByName = async (search: string, list: (query: ListQuery) => Promise<Page>, onPartial: () => void) => {
+const findByName = async (
+  kind: keyof typeof kinds,
+  search: string,
+  list: (query: ListCall['query']) => Promise<Page>,
+): Promise<Found> => {
   const matches = ({ id, name }: Named) => contains(id, search) || contains(name, search)
-  let page = await list({ ...few, search })
+  let page = await list({ limit: maxPerKind, include_total_count: false, search })
   const isIgnored = !page.rows.every(matches)
-  if (isIgnored && page.has_more) page = await list({ ...newest, search })
-  if (isIgnored ? page.has_more : page.isPartial) onPartial()
-  return page.rows.filter(matches).slice(0, maxPerKind)
+  if (isIgnored && page.has_more) page = await list({ limit: maxSearched, include_total_count: false, search })
+  const results = page.rows.filter(matches).slice(0, maxPerKind)
+  return { results: results.map((record) => resultOf(kind, record)), isPartial: isIgnored && page.has_more }
 }
 
-type RecordingReader = (signal: AbortSignal) => Promise<readonly Recording[]>
-
-const readRecordings: RecordingReader = async (signal) =>
+const readRecordings = async (signal: AbortSignal): Promise<readonly Recording[]> =>
   (await fetchConsoleJson<RecordingList>(recordingAddress(), signal)).recordings
 
-const recordingSearch = (text: string, read: RecordingReader): Search => ({
-  kind: 'recording',
-  find: async (signal) => {
-    const named = (await read(signal)).map((recording) => ({ id: recording.id, name: titleOf(recording) }))
-    return named
-      .filter(({ id, name }) => id === text || contains(name, text))
-      .slice(0, maxPerKind)
-      .map(({ id, name }) => ({ kind: 'recording', id, name, href: paths.recording(id) }))
-  },
+const findRecordings = async (text: string, reading: Promise<readonly Recording[]>): Promise<Found> => ({
+  results: (await reading)
+    .map((recording) => ({ id: recording.id, name: titleOf(recording) }))
+    .filter(({ id, name }) => id === text || contains(name, text))
+    .slice(0, maxPerKind)
+    .map(({ id, name }) => ({ kind: 'recording', id, name, href: paths.recording(id) })),
 })
