@@ -18,9 +18,10 @@ import { type PageSearchParams, pageQuery } from '#lib/browser/address/url-query
 import { isMissing } from '#lib/browser/api/failures.ts'
 import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { makeQueryClient } from '#lib/browser/queries/query-client.ts'
-import type { Client } from '#lib/client/client.ts'
 import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+
+type Api = Awaited<ReturnType<typeof requireSession>>['api']
 
 interface ListPageProps {
   searchParams: Promise<PageSearchParams>
@@ -48,7 +49,7 @@ export const listPage =
     List: ComponentType<{ serviceUrl: string; savedColumns: string }>,
     columns: ColumnsCookie | undefined,
     schema: S,
-    queryOf: (view: z.output<S>, api: Client) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param> | null,
+    queryOf: (view: z.output<S>, api: Api) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param> | null,
   ) =>
   async ({ searchParams }: ListPageProps) => {
     const { api, service } = await requireSession()
@@ -67,7 +68,7 @@ export const detailPage = <Data extends { name?: string | null }, Key extends Qu
   noun: string,
   Detail: ComponentType<{ id: string; serviceUrl: string; children: ReactNode }>,
   queryOf: (id: string) => FetchQueryOptions<Data, Error, Data, Key>,
-  read: (api: Client, id: string) => Promise<Data>,
+  read: (api: Api, id: string) => Promise<Data>,
 ) => {
   // Shared by the title and the page within one request.
   const readOnce = cache(async (id: string) => read((await requireSession()).api, id))

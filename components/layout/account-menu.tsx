@@ -9,19 +9,13 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
-import { AccountDot, accountColors } from './account-name.tsx'
+import { AccountDot, accountColor } from './account-name.tsx'
 import { sessionMutations } from './session-queries.ts'
 
-export const AccountMenu = ({
-  session: { account, person, service, others = [] },
-  onHelp,
-}: {
-  session: SessionView
-  onHelp: () => void
-}) => {
+export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp: () => void }) => {
+  const { account, person, service, others = [] } = session
   const signOut = useSignOut()
   const switchTo = useSwitch()
-  const colors = accountColors([account.id, ...others.map(({ id }) => id)])
   const router = useRouter()
   return (
     <DropdownMenu
@@ -38,7 +32,7 @@ export const AccountMenu = ({
           heading: (
             <span className="flex flex-col gap-1">
               <span className="flex items-center gap-2">
-                {others.length > 0 && <AccountDot color={colors.get(account.id)} />}
+                {others.length > 0 && <AccountDot color={accountColor(account.id, session)} />}
                 <VisibleText truncate className="text-base font-medium text-text">
                   {account.name}
                 </VisibleText>
@@ -65,7 +59,7 @@ export const AccountMenu = ({
         'separator',
         ...others.map(({ id, name }) => ({
           label: `Switch to ${name.slice(0, 60)}`,
-          hint: <AccountDot color={colors.get(id)} />,
+          hint: <AccountDot color={accountColor(id, session)} />,
           icon: ArrowLeftRight,
           onSelect: () => switchTo.mutate(id),
         })),

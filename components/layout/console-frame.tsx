@@ -26,8 +26,7 @@ import { useShortcuts } from './use-shortcuts.ts'
 const AlertBar = dynamic(() => import('#components/alerts/alert-bar.tsx').then((module) => module.AlertBar))
 const AlertBadge = dynamic(() => import('#components/alerts/alert-bar.tsx').then((module) => module.AlertBadge))
 const NavigationDrawer = dynamic(() => import('./navigation-drawer.tsx').then((module) => module.NavigationDrawer))
-const loadPalette = () => import('./palette/command-palette.tsx').then((module) => module.CommandPalette)
-const CommandPalette = dynamic(loadPalette)
+const CommandPalette = dynamic(() => import('./palette/command-palette.tsx').then((module) => module.CommandPalette))
 const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog))
 
 export interface ConsoleFrameProps {
@@ -50,7 +49,6 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
   const pathname = usePathname()
   useShortcuts(setOpened, opened !== null)
   useFrameTop(top)
-  usePalettePreload()
   useReloadOnPreferenceChange(pathname)
   useFocusAfterNavigation(pathname)
   const collapse = (next: boolean) => {
@@ -85,7 +83,7 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
                   <StreamStatus />
                 </span>
                 <ThemeMenu />
-                <AccountName account={session.account} others={session.others} />
+                <AccountName session={session} />
                 <AccountMenu session={session} onHelp={() => setOpened('help')} />
               </div>
             </header>
@@ -153,16 +151,6 @@ const useFocusAfterNavigation = (pathname: string) => {
     if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true })
   }, [pathname])
 }
-
-/** Loads the palette when its modifier key goes down, so that it takes the next keys. */
-const usePalettePreload = () =>
-  useEffect(() => {
-    const onKeyDown = ({ key }: KeyboardEvent) => {
-      if (key === 'Control' || key === 'Meta') void loadPalette()
-    }
-    window.addEventListener('keydown', onKeyDown)
-    return () => window.removeEventListener('keydown', onKeyDown)
-  }, [])
 
 /** Publishes the header's height for sticky elements below it; banners change it. */
 const useFrameTop = (top: RefObject<HTMLElement | null>) =>

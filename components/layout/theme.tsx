@@ -1,8 +1,7 @@
 'use client'
 import type { LucideIcon } from 'lucide-react'
 import { Monitor, Moon, Sun, SunMoon } from 'lucide-react'
-import { useSyncExternalStore } from 'react'
-import { type BrowserChoice, showChoice } from '#components/ui/choice/browser-choice.ts'
+import { type BrowserChoice, showChoice, useChoice } from '#components/ui/choice/browser-choice.ts'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { type Theme, themeOf, themes } from '#lib/browser/frame/preferences.ts'
@@ -35,21 +34,7 @@ export const applyPreference = (name: BrowserChoice, value: string): void => {
   savePreference(name, value)
 }
 
-export const setTheme = (theme: Theme): void => {
-  if (theme === 'system') delete document.documentElement.dataset.theme
-  else document.documentElement.dataset.theme = theme
-  savePreference('theme', theme)
-  for (const listener of listeners) listener()
-}
+/** The system's theme is stored as its absence. */
+export const setTheme = (theme: Theme): void => applyPreference('theme', theme === 'system' ? '' : theme)
 
-const listeners = new Set<() => void>()
-
-export const useTheme = (): Theme =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => themeOf(document.documentElement.dataset.theme),
-    () => 'system',
-  )
+export const useTheme = (): Theme => themeOf(useChoice('theme'))

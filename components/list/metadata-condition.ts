@@ -39,34 +39,16 @@ export const withoutCondition = (
   return rest.length > 0 ? rest : undefined
 }
 
-/** Splits off the value being typed: with `in`, the last one. */
-const splitLast = (text: string, op: MetadataCondition['op']): [before: string, last: string] => {
-  if (op === 'eq') return ['', text]
-  // Skips escaped commas.
-  const [before = ''] = /^(?:(?:\\.|[^\\,])*,)*\s*/s.exec(text) ?? []
-  return [before, text.slice(before.length)]
-}
-
 /** Suggestions for the value being typed, without values already given. */
 export const valuesLike = (known: readonly string[], op: MetadataCondition['op'], text: string): string[] => {
-  const [before, last] = splitLast(text, op)
-  const read = before === '' ? null : readCondition('key', 'in', before)
-  const given = read?.ok && read.condition.op === 'in' ? read.condition.values : []
-  const isDone = known.includes(last)
-  const wanted = last.toLowerCase()
-  return known.filter(
-    (value) =>
-      value !== '' &&
-      !given.includes(value) &&
-      (op === 'in' && isDone ? value !== last : value !== last && value.toLowerCase().includes(wanted)),
-  )
+  const typed = op === 'in' ? text.split(',').map((value) => value.trim()) : [text]
+  const wanted = (typed.at(-1) ?? '').toLowerCase()
+  return known.filter((value) => value !== '' && !typed.includes(value) && value.toLowerCase().includes(wanted))
 }
 
 /** Replaces the value being typed. */
 export const addValue = (text: string, op: MetadataCondition['op'], value: string): string => {
   if (op === 'eq') return value
-  const [before, last] = splitLast(text, op)
-  const escaped = value.replace(/[\\,]/g, '\\$&')
-  const kept = last !== '' && !value.toLowerCase().includes(last.toLowerCase()) ? `${text}, ` : before
-  return `${kept}${escaped}, `
+  const before = text.slice(0, text.lastIndexOf(',') + 1)
+  return `${before}${before && ' '}${value.replace(/[\\,]/g, '\\$&')}, `
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** A preference stored in a data attribute of the root element, which the server renders from a cookie. Empty if unset. */
-export type BrowserChoice = 'density' | 'letters' | 'timeZone'
+export type BrowserChoice = 'density' | 'letters' | 'theme' | 'timeZone'
 
 export const chosen = (name: BrowserChoice): string =>
   typeof document === 'undefined' ? '' : (document.documentElement.dataset[name] ?? '')

@@ -2,7 +2,7 @@ import { readTab, writeTab } from './tab-storage.ts'
 
 const storageKey = 'devdeck.page'
 /** During a reload, the previous page may hold its lock a little longer. */
-const retriesMs = [20, 60, 120]
+const waitMs = 200
 
 /**
  * An id for this page that survives reloads. A duplicated tab copies the session storage, so each page also holds a lock
@@ -17,7 +17,7 @@ let identity: Promise<string> | undefined
 
 const takeIdentity = async (): Promise<string> => {
   const stored = readTab(storageKey)
-  if (stored && (await isFree(stored))) return stored
+  if (stored && (await holdLock(stored))) return stored
   const fresh = crypto.getRandomValues(new Uint32Array(4)).reduce((text, part) => text + part.toString(36), 'p')
   // Without storage a reload gets a new id; the page then watches its terminals until it takes over.
   writeTab(storageKey, fresh)
@@ -25,23 +25,16 @@ const takeIdentity = async (): Promise<string> => {
   return fresh
 }
 
-const isFree = async (name: string): Promise<boolean> => {
-  for (const waitMs of retriesMs) {
-    if (await holdLock(name)) return true
-    await new Promise((resolve) => setTimeout(resolve, waitMs))
-  }
-  return await holdLock(name)
-}
-
-/** Resolves to whether the lock was free. It is held until the page closes. */
+/** Resolves to whether the lock became free. It is held until the page closes. */
 const holdLock = (name: string): Promise<boolean> =>
   new Promise((resolve) => {
     // Web Locks need a secure context; elsewhere a duplicated tab takes over the original's terminals.
     if (!navigator.locks) return resolve(true)
+    const held = () => {
+      resolve(true)
+      return new Promise(() => {})
+    }
     navigator.locks
-      .request(`${storageKey}.${name}`, { ifAvailable: true }, (lock) => {
-        resolve(lock !== null)
-        return lock && new Promise(() => {})
-      })
-      .catch(() => resolve(true))
+      .request(`${storageKey}.${name}`, { signal: AbortSignal.timeout(waitMs) }, held)
+      .catch(() => resolve(false))
   })
