@@ -8,13 +8,11 @@ interface Options {
   hasMore: boolean
   /** Undefined while a page is loading and when there are no more. */
   loadMore: (() => void) | undefined
-  selected: readonly string[]
-  onRestore: (selected: readonly string[]) => void
 }
 
-/** Restores how far a list was loaded and scrolled, and its selection, after a reload and on the way back. */
+/** Restores how far a list was loaded and scrolled, after a reload and on the way back. */
 export const useListMemory = (options: Options) => {
-  const { address, loaded, hasMore, loadMore, onRestore } = options
+  const { address, loaded, hasMore, loadMore } = options
   const wanted = useRef<{ loaded: number; scrollY: number } | null>(null)
   const key = useRef<string>(undefined)
   const latest = useRef(options)
@@ -25,9 +23,7 @@ export const useListMemory = (options: Options) => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only on arrival; later this page changes the address itself
   useEffect(() => {
     const memory = readMemory(memoryKey(address))
-    if (!memory) return
-    if (memory.selected.length > 0) onRestore(memory.selected)
-    if (memory.scrollY > 0) wanted.current = memory
+    if (memory && memory.scrollY > 0) wanted.current = memory
   }, [])
 
   useEffect(() => {
@@ -44,8 +40,8 @@ export const useListMemory = (options: Options) => {
       wanted.current = null
     }
     const save = () => {
-      const { loaded, selected } = latest.current
-      writeMemory(key.current, { loaded, scrollY: wanted.current?.scrollY ?? scrollY, selected })
+      const memory = { loaded: latest.current.loaded, scrollY: wanted.current?.scrollY ?? scrollY }
+      if (key.current) writeTab(key.current, JSON.stringify(memory))
     }
     addEventListener('scroll', onScroll, { passive: true })
     for (const type of ['wheel', 'touchmove', 'keydown']) addEventListener(type, giveUp, { passive: true })
@@ -68,36 +64,12 @@ export const useListMemory = (options: Options) => {
   }, [loaded, hasMore, loadMore])
 }
 
-interface ListMemory {
-  loaded: number
-  scrollY: number
-  selected: readonly string[]
-}
-
-const maxLoaded = 100_000
-const maxSelected = 5_000
-
 /** Keyed by history entry, which survives a reload but not a new visit. Undefined in browsers without the Navigation API. */
 const memoryKey = (address: string): string | undefined => {
-  const entry = (globalThis as { navigation?: { currentEntry?: { key?: string } | null } }).navigation?.currentEntry
-    ?.key
+  const { navigation } = globalThis as { navigation?: { currentEntry?: { key?: string } | null } }
+  const entry = navigation?.currentEntry?.key
   return entry && `devdeck:list:${entry}:${address}`
 }
 
-const readMemory = (key: string | undefined): ListMemory | null => {
-  if (!key) return null
-  try {
-    const { loaded, scrollY, selected } = JSON.parse(readTab(key) ?? 'null')
-    return {
-      loaded: Math.min(maxLoaded, Number(loaded) || 0),
-      scrollY: Number(scrollY) || 0,
-      selected: Array.isArray(selected) ? selected.filter((each) => typeof each === 'string') : [],
-    }
-  } catch {
-    return null
-  }
-}
-
-const writeMemory = (key: string | undefined, { loaded, scrollY, selected }: ListMemory): void => {
-  if (key) writeTab(key, JSON.stringify({ loaded, scrollY, selected: selected.slice(0, maxSelected) }))
-}
+const readMemory = (key: string | undefined): { loaded: number; scrollY: number } | null =>
+  key === undefined ? null : JSON.parse(readTab(key) ?? 'null')

@@ -94,8 +94,6 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     loaded: isPlaceholderData ? 0 : loaded.length,
     hasMore: hasNextPage && !isFetchNextPageError,
     loadMore,
-    selected: Object.keys(selection),
-    onRestore: (ids) => setSelection(Object.fromEntries(ids.map((id) => [id, true]))),
   })
 
   return {
