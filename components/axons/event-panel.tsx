@@ -1,13 +1,16 @@
 'use client'
-import { useInfiniteQuery, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Download, Send, X } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { type FormEvent, useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import * as z from 'zod/mini'
 import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
+import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
+import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
@@ -16,10 +19,11 @@ import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { searchOf } from '#lib/browser/address/search.ts'
-import { formatCount } from '#lib/browser/format.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
-import { type AxonEvent, changeRefusal } from '#lib/contract/axons.ts'
+import { type AxonEvent, AxonPublish, changeRefusal, maxPayloadBytes, publishedOrigins } from '#lib/contract/axons.ts'
 import { queryInt } from '#lib/contract/common.ts'
+import { fieldProblems } from '#lib/contract/query-string.ts'
 import { EventDetails } from './event-details.tsx'
 import { EventLog } from './event-log.tsx'
 import { axonEvents, matchingEvents } from './event-queries.ts'
@@ -32,12 +36,12 @@ import {
   logRows,
   mergeEvents,
   noEventFilter,
+  readPayload,
   toLines,
 } from './event-rows.ts'
 import type { TailSnapshot } from './event-tail.ts'
-import { originLabels } from './origin-labels.ts'
-import { PublishForm } from './publish-form.tsx'
-import { axonQueries } from './queries.ts'
+import { originLabel, originLabels } from './origin-labels.ts'
+import { axonMutations, axonQueries } from './queries.ts'
 
 /** Live event log of an axon. The address holds its filters and the open event. */
 export const EventPanel = ({ id }: { id: string }) => {
@@ -258,3 +262,79 @@ const axonEventsPath =
   (id: string) =>
   ({ event, origin, type, source, payload }: Partial<EventSearchParams>): string =>
     `${paths.axon(id, 'events')}${searchOf({ event, origin, type, source, payload })}`
+
+const start: AxonPublish = { event_type: '', origin: 'USER_EVENT', source: 'console', payload: '{}' }
+
+/** Keeps its values after publishing, since the next event is often similar. */
+const PublishForm = ({ axonId }: { axonId: string }) => {
+  const [event, setEvent] = useState(start)
+  const [problems, setProblems] = useState<Readonly<Record<string, string>>>({})
+  const publish = useMutation(axonMutations.publish())
+  const set = (part: Partial<AxonPublish>) => setEvent({ ...event, ...part })
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault()
+    if (publish.isPending) return
+    const parsed = AxonPublish.safeParse(event)
+    const invalid = parsed.success ? [] : fieldProblems(parsed.error)
+    setProblems(Object.fromEntries(invalid.map(({ field, message }) => [field, message])))
+    if (parsed.success) publish.mutate({ id: axonId, event: parsed.data })
+  }
+  const bytes = new TextEncoder().encode(event.payload).byteLength
+  const rejectedField = problemOf(publish.error).field
+  return (
+    <form
+      onSubmit={submit}
+      aria-label="Publish an event"
+      className="space-y-3 rounded-md border border-line bg-surface-1 p-3"
+    >
+      <div className="grid gap-3 sm:grid-cols-3">
+        <TextField
+          label="Type"
+          error={problems.event_type}
+          mono
+          placeholder="build.finished"
+          value={event.event_type}
+          onText={(text) => set({ event_type: text })}
+        />
+        <SelectField
+          label="Origin"
+          value={event.origin}
+          onPick={(picked) => set({ origin: picked })}
+          options={publishedOrigins.map((value) => ({ value, label: originLabel(value) }))}
+        />
+        <TextField
+          label="Source"
+          error={problems.source}
+          mono
+          value={event.source}
+          onText={(text) => set({ source: text })}
+        />
+      </div>
+      <Field
+        label="Payload"
+        error={problems.payload}
+        hint={`${readPayload(event.payload).kind === 'json' ? 'JSON' : 'Plain text'}, ${formatBytes(bytes)} of ${formatBytes(maxPayloadBytes)}`}
+      >
+        {(control) => (
+          <Textarea
+            {...control}
+            mono
+            rows={5}
+            value={event.payload}
+            onChange={({ target }) => set({ payload: target.value })}
+            onKeyDown={submitOnCtrlEnter}
+          />
+        )}
+      </Field>
+      <div className="flex flex-wrap items-center gap-3">
+        <Button type="submit" variant="primary" busy={publish.isPending}>
+          Publish event
+        </Button>
+        <p role="status" className="text-sm text-muted">
+          {publish.data && `Published as event ${publish.data.sequence}`}
+        </p>
+        {publish.error && !(rejectedField && problems[rejectedField]) && <InlineError error={publish.error} />}
+      </div>
+    </form>
+  )
+}

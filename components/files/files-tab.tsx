@@ -1,18 +1,33 @@
 'use client'
-import { FolderClosed, Play } from 'lucide-react'
-import { useCallback, useRef, useState } from 'react'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { FolderClosed, FolderPlus, Play } from 'lucide-react'
+import dynamic from 'next/dynamic'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import * as z from 'zod/mini'
 import { useDevbox } from '#components/devboxes/detail.tsx'
+import { emptySelection } from '#components/list/column.ts'
 import { useAddress } from '#components/list/use-address.ts'
+import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { isTyping } from '#components/ui/is-typing.ts'
+import { problemOf } from '#components/ui/problem.ts'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import { devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
-import { decodePath, encodePath } from './file-path.ts'
+import { baseName, decodePath, displayName, encodePath, isUtf8, parentPath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
 import type { FilesNav } from './files-nav.ts'
-import { FolderView } from './folder-view.tsx'
+import { type EntrySort, type FolderEntry, type FolderListing, maxEntries, sortEntries } from './folder-listing.ts'
+import { FolderTable } from './folder-table.tsx'
+import { type FolderChange, type FolderRefusals, FolderTools, useFolderDownload } from './folder-tools.tsx'
+import { PathBar } from './path-bar.tsx'
+import { fileQueries } from './queries.ts'
 
 /** `file` is a name in the folder `path`; the default is the home folder. */
 const FilesSearchParams = z.object({ path: z._default(z.string(), ''), file: z._default(z.string(), '') })
@@ -79,4 +94,252 @@ export const FilesTab = () => {
       )}
     </div>
   )
+}
+
+const UploadDialog = dynamic(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
+const NameDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).NameDialog)
+const DeleteDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).DeleteDialog)
+
+/** Lists a folder. Backspace goes up, Delete deletes, F2 renames. */
+const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
+  const { devboxId, refusal } = nav
+  const listing = useQuery({ ...fileQueries.folder(devboxId, path), enabled: refusal === null })
+  const { data } = listing
+  const folder = data?.folder ?? path
+  const [sort, setSort] = useState<EntrySort>({ column: 'name', descending: false })
+  const [selection, setSelection] = useState(emptySelection)
+  const [change, setChange] = useState<FolderChange>()
+  const [focusNext, setFocusNext] = useState<string>()
+  const [element, setElement] = useState<HTMLElement | null>(null)
+  const downloads = useFolderDownload(devboxId, folder)
+  const rows = useMemo(() => sortEntries(data?.entries ?? [], sort), [data, sort])
+  const selected = rows.filter(({ name }) => Object.hasOwn(selection, name))
+  const goUp =
+    folder.startsWith('/') && folder !== '/'
+      ? () => nav.go(parentPath(folder), { focused: baseName(folder) })
+      : undefined
+
+  useFolderKeys((key, name) => {
+    const entry = rows.find((each) => each.name === name)
+    const targets = selected.length > 0 ? selected : entry ? [entry] : []
+    if (key === 'Backspace') goUp?.()
+    else if (data === undefined || refusal !== null) return false
+    else if (key === 'Delete' && targets.length > 0) setChange({ action: 'delete', entries: targets })
+    else if (key === 'F2' && entry) setChange({ action: 'rename', entry })
+    else return false
+    return true
+  })
+  useFolderFocus(element, nav, data !== undefined)
+  const clearFocusNext = useCallback(() => setFocusNext(undefined), [])
+  useFocusAfter(element, change === undefined ? focusNext : undefined, clearFocusNext)
+
+  const refusals = refusalsOf({ refusal, isLoaded: data !== undefined, folder, downloading: downloads.downloading })
+  const reload = () => void listing.refetch()
+  const dialog = { devboxId, folder, onClose: () => setChange(undefined) }
+  return (
+    <section ref={setElement} aria-label="Files" className="relative min-h-72 space-y-2">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <PathBar nav={nav} folder={folder} />
+        <FolderTools
+          selected={selected}
+          downloads={downloads}
+          refusals={refusals}
+          isLoading={listing.isFetching}
+          onReload={reload}
+          onChange={setChange}
+        />
+      </div>
+      <FolderStatus
+        listing={listing}
+        shown={rows.length}
+        selected={selected.length}
+        downloading={downloads.downloading}
+      />
+      {rows.length === 0 ? (
+        <NoEntries listing={listing} refusal={refusal} goUp={goUp} />
+      ) : (
+        <FolderTable
+          nav={nav}
+          folder={folder}
+          rows={rows}
+          sort={sort}
+          onSort={setSort}
+          busy={listing.isFetching && !listing.isFetchedAfterMount}
+          selection={{ selected: selection, onChange: setSelection }}
+          changeRefusal={refusals.change}
+          downloadRefusal={refusals.download}
+          onDownload={(entry) => downloads.download([entry])}
+          onRename={(entry) => setChange({ action: 'rename', entry })}
+          onDelete={(entry) => setChange({ action: 'delete', entries: [entry] })}
+        />
+      )}
+      {element && refusals.upload === null && (
+        <FileDropZone
+          element={element}
+          folderNow={() => displayName(folder)}
+          onFiles={(files) => setChange({ action: 'upload', files })}
+        />
+      )}
+      {change?.action === 'upload' && (
+        <UploadDialog {...dialog} files={change.files} hint="Defaults to the current folder" onSent={reload} />
+      )}
+      {change?.action === 'create' && <NameDialog {...dialog} onNamed={setFocusNext} />}
+      {change?.action === 'rename' && <NameDialog {...dialog} name={change.entry.name} onNamed={setFocusNext} />}
+      {change?.action === 'delete' && (
+        <DeleteDialog
+          {...dialog}
+          entries={change.entries}
+          onDeleted={() => {
+            setSelection(emptySelection)
+            setFocusNext(neighborOf(change.entries, rows))
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+interface FolderState {
+  refusal: string | null
+  isLoaded: boolean
+  folder: string
+  downloading: string | undefined
+}
+
+const refusalsOf = ({ refusal, isLoaded, folder, downloading }: FolderState): FolderRefusals => {
+  const change = refusal ?? (isLoaded ? null : "the folder hasn't loaded")
+  return {
+    reload: refusal,
+    change,
+    upload: change ?? (isUtf8(folder) ? null : "the folder name isn't UTF-8; rename it first"),
+    download: change ?? (downloading === undefined ? null : 'a download is in progress'),
+  }
+}
+
+type Listing = UseQueryResult<FolderListing>
+
+interface FolderStatusProps {
+  listing: Listing
+  shown: number
+  selected: number
+  downloading: string | undefined
+}
+
+const FolderStatus = ({ listing: { data, error, dataUpdatedAt }, shown, selected, downloading }: FolderStatusProps) =>
+  data && (
+    <>
+      <p role="status" className="tabular flex flex-wrap gap-x-3 text-sm text-muted">
+        <span>
+          {formatCount(shown)} of {formatCount(data.total)} shown
+          {selected > 0 && `, ${formatCount(selected)} selected`}
+        </span>
+        <RelativeTime prefix="loaded" ms={dataUpdatedAt} />
+        {downloading !== undefined && (
+          <span>
+            Downloading <VisibleText max={60}>{downloading}</VisibleText>
+          </span>
+        )}
+      </p>
+      {shown < data.total && (
+        <Banner tone="attention" title={`${formatCount(data.total - shown)} more not listed`}>
+          Only the first {formatCount(maxEntries)} entries are listed and sorted, folders first. Use the terminal for
+          the rest.
+        </Banner>
+      )}
+      {error && (
+        <Banner tone="danger" role="alert" title="Couldn't reload the folder">
+          <VisibleText max={300}>{problemOf(error).message}</VisibleText>
+        </Banner>
+      )}
+    </>
+  )
+
+interface NoEntriesProps {
+  listing: Listing
+  refusal: string | null
+  goUp: (() => void) | undefined
+}
+
+const NoEntries = ({ listing, refusal, goUp }: NoEntriesProps) => {
+  if (listing.data)
+    return (
+      <EmptyState icon={FolderPlus} title="This folder is empty">
+        Drop files here to upload them.
+      </EmptyState>
+    )
+  if (refusal !== null)
+    return (
+      <EmptyState icon={FolderClosed} title="This folder hasn't been loaded">
+        {refusal}.
+      </EmptyState>
+    )
+  if (!listing.error) return <SkeletonRows columns={4} label="Loading folder" />
+  return (
+    <ErrorState
+      title="Couldn't load the folder"
+      error={listing.error}
+      query={listing}
+      action={goUp && <Button onClick={goUp}>Open parent folder</Button>}
+    />
+  )
+}
+
+/** The entry after the deleted ones, or the one before if they were the last. */
+const neighborOf = (deleted: readonly FolderEntry[], rows: readonly FolderEntry[]): string => {
+  const names = new Set(deleted.map(({ name }) => name))
+  const last = rows.findLastIndex(({ name }) => names.has(name))
+  const remains = ({ name }: FolderEntry) => !names.has(name)
+  return (rows.slice(last + 1).find(remains) ?? rows.findLast(remains))?.name ?? ''
+}
+
+/** Handles keys outside of fields, dialogs and menus. `name` is the focused row. */
+const useFolderKeys = (onKey: (key: string, name: string | undefined) => boolean) => {
+  const latest = useRef(onKey)
+  useEffect(() => {
+    latest.current = onKey
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const { activeElement } = document
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
+      if (isTyping(activeElement) || document.querySelector('[role=dialog],[role=menu]')) return
+      const name = activeElement?.closest('tr')?.getAttribute('data-key') ?? undefined
+      if (latest.current(event.key, name)) event.preventDefault()
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
+}
+
+/** After loading, focuses the entry the user came from, or the first. */
+const useFolderFocus = (element: HTMLElement | null, nav: FilesNav, isLoaded: boolean) => {
+  const latest = useRef(nav)
+  useEffect(() => {
+    latest.current = nav
+  })
+  useEffect(() => {
+    if (!element || !isLoaded) return
+    const name = latest.current.takeFocused()
+    if (name !== undefined) focusRow(element, name)
+  }, [element, isLoaded])
+}
+
+/** Focuses an entry once the dialog has closed. */
+const useFocusAfter = (element: HTMLElement | null, name: string | undefined, onFocused: () => void) => {
+  useEffect(() => {
+    if (!element || name === undefined) return
+    // The dialog restores the focus first.
+    const timer = setTimeout(() => {
+      focusRow(element, name)
+      onFocused()
+    })
+    return () => clearTimeout(timer)
+  }, [element, name, onFocused])
+}
+
+const focusRow = (element: HTMLElement, name: string) => {
+  const rows = [...element.querySelectorAll<HTMLElement>('tr[data-key]')]
+  const row = rows.find((each) => each.dataset.key === name) ?? rows[0]
+  const target = row?.querySelector<HTMLElement>('[data-row]') ?? element.querySelector<HTMLElement>('nav a')
+  target?.focus()
 }

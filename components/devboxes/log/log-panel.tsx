@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Download, Search, SlidersHorizontal, SquareTerminal, X } from 'lucide-react'
-import { memo, useCallback, useMemo, useState } from 'react'
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { devboxQueries } from '#components/devboxes/queries.ts'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
@@ -20,6 +20,7 @@ import { formatCount, isoTime } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
+import { matchInWorker, tooSlow } from '#lib/terminal/page/match-in-worker.ts'
 import { useDevbox } from '../detail.tsx'
 import { devboxLog, logLine, type NumberedRecord } from './log-feed.ts'
 import { samplesOf } from './resource-usage.ts'
@@ -27,7 +28,6 @@ import { filterRecords, LogSearchParams, logPath, searchPattern } from './search
 import { StyledText } from './styled-text.tsx'
 import { UsageCharts } from './usage-charts.tsx'
 import { LogStatus, useDevboxLog } from './use-devbox-log.tsx'
-import { useMatches } from './use-matches.ts'
 
 export const LogPanel = () => {
   const devboxId = useDevbox().devbox.id
@@ -306,3 +306,52 @@ const maxRecordLength = 8_192
 
 const lineAction =
   '-my-px shrink-0 rounded-sm px-1 font-sans text-muted sm:opacity-0 group-hover:opacity-100 hover:bg-surface-3 hover:text-text focus-visible:opacity-100'
+
+interface Matches {
+  /** Numbers of the matching records, of the previous pattern while the next one runs; null without a pattern. */
+  numbers: ReadonlySet<number> | null
+  problem: string | null
+}
+
+interface Result extends Matches {
+  pattern: RegExp
+  records: readonly NumberedRecord[]
+}
+
+/** Matches records in a worker, one search at a time, and again as records arrive. */
+const useMatches = (records: readonly NumberedRecord[], pattern: RegExp | null): Matches => {
+  const [last, setLast] = useState<Result>()
+  const isSamePattern = last?.pattern === pattern
+  const isCurrent = isSamePattern && (last.records === records || last.problem !== null)
+  const running = useRef<AbortController>(undefined)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new pattern aborts the search for the old one
+  useEffect(() => () => running.current?.abort(), [pattern])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after each search, since records may have arrived
+  useEffect(() => {
+    const isRunning = running.current && !running.current.signal.aborted
+    if (!pattern || isCurrent || isRunning) return
+    const search = new AbortController()
+    running.current = search
+    const finish = (matches: Matches) => {
+      if (search.signal.aborted) return
+      running.current = undefined
+      setLast({ pattern, records, ...matches })
+    }
+    matchInWorker(
+      pattern,
+      records.map(({ text }) => text),
+      search.signal,
+    ).then(
+      (indexes) =>
+        finish(
+          indexes
+            ? { numbers: new Set(indexes.flatMap((at) => records[at]?.number ?? [])), problem: null }
+            : { numbers: null, problem: tooSlow },
+        ),
+      (error: Error) => finish({ numbers: null, problem: error.message }),
+    )
+  }, [records, pattern, isCurrent, last])
+
+  return { numbers: (pattern && last?.numbers) ?? null, problem: isSamePattern ? last.problem : null }
+}

@@ -3,9 +3,8 @@ import { expect, it } from 'vitest'
 import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { UsageCharts } from '../log/usage-charts.tsx'
-import { RawDevbox } from './devbox-overview.tsx'
+import { activeFor, RawDevbox } from './devbox-overview.tsx'
 import { Ending } from './ending.tsx'
-import { activeFor } from './usage.tsx'
 
 const devboxOf = (part: object): Devbox => readLeniently(Devbox, { id: 'dbx_1', status: 'running', ...part })
 const textOf = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
