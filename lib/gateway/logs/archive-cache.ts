@@ -1,20 +1,26 @@
+import { closeSync, mkdtempSync, openSync, rmSync, write } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { HttpError } from '../http/handle-request.ts'
-import { CopiedArchive, namelessFile, RemoteArchive } from './archive-bytes.ts'
 import { ArchiveFiles, type ArchiveLimits } from './archive-files.ts'
 
 interface CacheLimits extends ArchiveLimits {
+  /** Largest archive to copy. */
+  archiveBytes: number
   /** Total size of all copies. */
   cacheBytes: number
   archives: number
-  /** Unused archives are dropped after this time, unfinished reads after `givenUpMs`. */
+  /** Unused archives are dropped after this time. */
   idleMs: number
-  givenUpMs: number
   /** Read timeout. */
   readMs: number
   /** Minimum age before a reread, and at least four times the last read time. */
-  anewMs: number
+  minAgeMs: number
 }
+
+const writeTo = promisify(write)
 
 const MiB = 1024 * 1024
 
@@ -26,33 +32,31 @@ export const cacheLimits: CacheLimits = {
   cacheBytes: 1024 * MiB,
   archives: 16,
   idleMs: 5 * 60_000,
-  givenUpMs: 15_000,
   readMs: 5 * 60_000,
-  anewMs: 4_000,
+  minAgeMs: 4_000,
 }
 
-/** Requests an archive from a byte on, or a range; `version` must match. */
-export type AskForArchive = (range: string, signal: AbortSignal, version?: string) => Promise<Response>
+export type DownloadArchive = (signal: AbortSignal) => Promise<Response>
 
 interface Held {
-  opened: { files: ArchiveFiles; readAtMs: number; tookMs: number; isFinal: boolean } | undefined
-  reading: Reading | undefined
+  opened?: { files: ArchiveFiles; readAtMs: number; tookMs: number; isFinal: boolean }
+  reading?: Reading
   askedAtMs: number
 }
 
 interface Reading {
   receivedBytes: number
   totalBytes: number | null
-  /** Resolves when there is nothing left to wait for; never rejects. */
+  /** Never rejects; a failure is in `problem`. */
   done: Promise<void>
-  problem: unknown
-  hasCopy: boolean
+  problem?: unknown
 }
 
 /** Caches log archives: each is read once for all pages and dropped soon after. */
 export class ArchiveCache {
   readonly #limits: CacheLimits
   readonly #held = new Map<string, Held>()
+  #sweep: NodeJS.Timeout | undefined
 
   constructor(limits = cacheLimits) {
     this.#limits = limits
@@ -64,40 +68,38 @@ export class ArchiveCache {
    */
   async look(
     key: string,
-    ask: AskForArchive,
+    download: DownloadArchive,
     { newerThanMs = 0, hasEnded = false, waitMs }: { newerThanMs?: number; hasEnded?: boolean; waitMs: number },
-  ): Promise<Pick<Held, 'opened'> & { reading: Pick<Reading, 'receivedBytes' | 'totalBytes'> | undefined }> {
-    this.#forgetIdle()
-    const held = this.#held.get(key) ?? { opened: undefined, reading: undefined, askedAtMs: 0 }
+  ): Promise<Pick<Held, 'opened' | 'reading'>> {
+    const held = this.#held.get(key) ?? { askedAtMs: 0 }
     this.#held.set(key, held)
     held.askedAtMs = Date.now()
-    if (!held.reading && this.#isDue(held, newerThanMs, hasEnded)) held.reading = this.#read(key, held, ask, hasEnded)
-    const reading = held.reading
-    if (reading && (await isDoneWithin(reading.done, waitMs)) && reading.problem !== undefined) throw reading.problem
-    return { opened: held.opened, reading: held.reading }
+    this.#forgetIdle()
+    if (!held.reading && this.#isDue(held, newerThanMs, hasEnded))
+      held.reading = this.#read(key, held, download, hasEnded)
+    const { reading } = held
+    if (reading) {
+      await Promise.race([reading.done, delay(waitMs, undefined, { ref: false })])
+      if (reading.problem !== undefined) throw reading.problem
+    }
+    return held
   }
 
   #isDue({ opened }: Held, newerThanMs: number, hasEnded: boolean): boolean {
     if (!opened || (hasEnded && !opened.isFinal)) return true
     if (opened.readAtMs > newerThanMs) return false
-    return Date.now() - opened.readAtMs - opened.tookMs >= Math.max(this.#limits.anewMs, 4 * opened.tookMs)
+    return Date.now() - opened.readAtMs - opened.tookMs >= Math.max(this.#limits.minAgeMs, 4 * opened.tookMs)
   }
 
-  #read(key: string, held: Held, ask: AskForArchive, isFinal: boolean): Reading {
-    const reading: Reading = {
-      receivedBytes: 0,
-      totalBytes: null,
-      done: Promise.resolve(),
-      problem: undefined,
-      hasCopy: false,
-    }
+  #read(key: string, held: Held, download: DownloadArchive, isFinal: boolean): Reading {
+    const reading: Reading = { receivedBytes: 0, totalBytes: null, done: Promise.resolve() }
     const readAtMs = Date.now()
-    reading.done = this.#open(held, reading, ask).then(
+    reading.done = this.#copy(reading, download).then(
       (files) => {
         held.opened?.files.close()
         held.opened = { files, readAtMs, tookMs: Date.now() - readAtMs, isFinal }
         held.reading = undefined
-        this.#forgetBeyond(key)
+        while (this.#held.size > this.#limits.archives && this.#forgetOldest(key));
       },
       (error: unknown) => {
         reading.problem = error
@@ -108,49 +110,30 @@ export class ArchiveCache {
     return reading
   }
 
-  async #open(held: Held, reading: Reading, ask: AskForArchive): Promise<ArchiveFiles> {
-    const givingUp = new AbortController()
-    const watch = setInterval(() => {
-      if (Date.now() - held.askedAtMs > this.#limits.givenUpMs) givingUp.abort()
-    }, 1_000).unref()
-    const signal = AbortSignal.any([givingUp.signal, AbortSignal.timeout(this.#limits.readMs)])
+  /** Copies the archive to a file without a name, which the system frees when the console ends. */
+  async #copy(reading: Reading, download: DownloadArchive): Promise<ArchiveFiles> {
+    const folder = mkdtempSync(join(tmpdir(), 'devdeck-logs-'))
+    const file = openSync(join(folder, 'archive'), 'wx+', 0o600)
+    rmSync(folder, { recursive: true })
+    const signal = AbortSignal.timeout(this.#limits.readMs)
     try {
-      const answer = await ask('bytes=0-', signal)
-      const remote = remoteArchive(answer, ask)
-      if (remote) {
-        void answer.body?.cancel()
-        return await ArchiveFiles.open(remote, this.#limits)
+      const response = await download(signal)
+      reading.totalBytes = Number(response.headers.get('content-length')) || null
+      for await (const chunk of response.body ?? []) {
+        this.#takeRoom(reading, chunk.length)
+        await writeTo(file, chunk)
       }
-      const length = Number(answer.headers.get('content-length') ?? Number.NaN)
-      reading.totalBytes = Number.isFinite(length) ? length : null
-      return await this.#copy(answer, reading)
+      return await ArchiveFiles.open(file, reading.receivedBytes, this.#limits)
     } catch (error) {
+      closeSync(file)
       if (error instanceof HttpError) throw error
-      const { receivedBytes } = reading
       throw signal.aborted
-        ? new HttpError('timeout', `Reading the archive timed out or was canceled after ${receivedBytes} bytes`)
+        ? new HttpError('timeout', `Reading the archive timed out after ${reading.receivedBytes} bytes`)
         : new HttpError(
             'bad_upstream',
-            `The archive was cut off after ${receivedBytes} bytes: ${(error as Error).message}`,
+            `The archive was cut off after ${reading.receivedBytes} bytes: ${(error as Error).message}`,
           )
-    } finally {
-      clearInterval(watch)
     }
-  }
-
-  async #copy(answer: Response, reading: Reading): Promise<ArchiveFiles> {
-    const file = await namelessFile()
-    reading.hasCopy = true
-    try {
-      for await (const bytes of answer.body ?? []) {
-        this.#takeRoom(reading, bytes.length)
-        await file.write(bytes)
-      }
-    } catch (error) {
-      await file.close()
-      throw error
-    }
-    return ArchiveFiles.open(new CopiedArchive(file, reading.receivedBytes), this.#limits)
   }
 
   /** Drops unused archives, least recently used first, until the copies fit. */
@@ -172,33 +155,24 @@ export class ArchiveCache {
   #copiedBytes(): number {
     let sum = 0
     for (const { opened, reading } of this.#held.values())
-      sum += (opened?.files.sizeBytes ?? 0) + (reading?.hasCopy ? reading.receivedBytes : 0)
+      sum += (opened?.files.sizeBytes ?? 0) + (reading?.receivedBytes ?? 0)
     return sum
   }
 
-  #forgetBeyond(key: string): void {
-    while (this.#held.size > this.#limits.archives && this.#forgetOldest(key));
-  }
-
   #forgetOldest(but?: string): boolean {
-    let oldest: [string, Held] | undefined
-    for (const each of this.#held)
-      if (each[0] !== but && !each[1].reading && (!oldest || each[1].askedAtMs < oldest[1].askedAtMs)) oldest = each
-    if (!oldest) return false
-    this.#forget(...oldest)
-    return true
+    const [oldest] = [...this.#held]
+      .filter(([key, { reading }]) => key !== but && !reading)
+      .sort(([, a], [, b]) => a.askedAtMs - b.askedAtMs)
+    if (oldest) this.#forget(...oldest)
+    return oldest !== undefined
   }
 
   #forgetIdle(): void {
+    const { idleMs } = this.#limits
     for (const [key, held] of this.#held)
-      if (!held.reading && Date.now() - held.askedAtMs > this.#limits.idleMs) this.#forget(key, held)
-    if (this.#held.size > 0) this.#sweepLater()
-  }
-
-  #sweep: NodeJS.Timeout | undefined
-  #sweepLater(): void {
+      if (!held.reading && Date.now() - held.askedAtMs > idleMs) this.#forget(key, held)
     clearTimeout(this.#sweep)
-    this.#sweep = setTimeout(() => this.#forgetIdle(), this.#limits.idleMs + 1_000).unref()
+    if (this.#held.size > 0) this.#sweep = setTimeout(() => this.#forgetIdle(), idleMs + 1_000).unref()
   }
 
   #forget(key: string, held: Held): void {
@@ -206,38 +180,8 @@ export class ArchiveCache {
     held.opened?.files.close()
   }
 
-  /** Forces a reread. */
-  drop(key: string): void {
-    const held = this.#held.get(key)
-    if (held && !held.reading) this.#forget(key, held)
-  }
-
   close(): void {
     clearTimeout(this.#sweep)
     for (const [key, held] of this.#held) this.#forget(key, held)
   }
-}
-
-const isDoneWithin = async (done: Promise<void>, ms: number): Promise<boolean> => {
-  const giveUp = new AbortController()
-  const late = delay(ms, false, { signal: giveUp.signal, ref: false }).catch(() => false)
-  const isDone = await Promise.race([done.then(() => true), late])
-  giveUp.abort()
-  return isDone
-}
-
-/** Undefined if the service does not support ranges with a stable version. */
-const remoteArchive = ({ status, headers }: Response, ask: AskForArchive): RemoteArchive | undefined => {
-  const version = headers.get('etag') ?? ''
-  const size = /^bytes 0-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1]
-  if (status !== 206 || size === undefined || !version.startsWith('"')) return undefined
-  return new RemoteArchive(Number(size), async (start, end) => {
-    const answer = await ask(`bytes=${start}-${end - 1}`, AbortSignal.timeout(60_000), version)
-    const isIt = answer.status === 206 && answer.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)
-    if (!isIt || !answer.body) {
-      void answer.body?.cancel()
-      throw new HttpError('conflict', 'The archive has changed since it was read; refresh it')
-    }
-    return answer.body
-  })
 }

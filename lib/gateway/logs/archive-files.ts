@@ -1,13 +1,10 @@
 import { crc32 } from 'node:zlib'
-import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
+import { type Entry, fromFdPromise, getFileNameLowLevel, validateFileName, type ZipFile } from 'yauzl'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import { HttpError } from '../http/handle-request.ts'
-import type { CopiedArchive, RemoteArchive } from './archive-bytes.ts'
 
 /** Resource limits for one archive. */
 export interface ArchiveLimits {
-  /** Largest archive to copy. */
-  archiveBytes: number
   /** Largest file to unpack. */
   fileBytes: number
   /** Maximum directory entries. */
@@ -29,8 +26,8 @@ export class ArchiveFiles {
   private constructor(
     zip: ZipFile,
     sizeBytes: number,
-    { fileBytes }: ArchiveLimits,
-    read: { files: RunLogFile[]; entries: Map<string, Entry>; leftOut: ArchiveFiles['leftOut'] },
+    fileBytes: number,
+    read: Awaited<ReturnType<typeof readDirectory>>,
   ) {
     this.#zip = zip
     this.sizeBytes = sizeBytes
@@ -40,16 +37,11 @@ export class ArchiveFiles {
     this.#entries = read.entries
   }
 
-  static async open(bytes: CopiedArchive | RemoteArchive, limits: ArchiveLimits): Promise<ArchiveFiles> {
-    const options = { decodeStrings: false, autoClose: false }
-    let zip: ZipFile | undefined
+  static async open(file: number, sizeBytes: number, limits: ArchiveLimits): Promise<ArchiveFiles> {
     try {
-      zip = await fromRandomAccessReaderPromise(bytes, bytes.sizeBytes, options)
-      return new ArchiveFiles(zip, bytes.sizeBytes, limits, await readDirectory(zip, limits))
+      const zip = await fromFdPromise(file, { decodeStrings: false, autoClose: false })
+      return new ArchiveFiles(zip, sizeBytes, limits.fileBytes, await readDirectory(zip, limits))
     } catch (error) {
-      if (zip) zip.close()
-      else bytes.close(() => undefined)
-      if (error instanceof HttpError) throw error
       throw new HttpError(
         'bad_upstream',
         `The service returned an incomplete or invalid zip archive: ${(error as Error).message}`,
@@ -114,9 +106,9 @@ const readDirectory = async (zip: ZipFile, limits: ArchiveLimits) => {
     leftOut.count++
     if (leftOut.first.length < maxNamedLeftOut) leftOut.first.push({ name: name.slice(0, 200), reason })
   }
-  let read = 0
+  let count = 0
   for await (const entry of zip.eachEntry()) {
-    if (read++ === limits.entries) {
+    if (count++ === limits.entries) {
       leftOut.first.unshift({ name: '…', reason: `the console lists no more than ${limits.entries} entries` })
       leftOut.count += Math.max(1, zip.entryCount - limits.entries)
       break

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { readError } from '#lib/client/api-error.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
@@ -11,7 +10,7 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { bearer, toHttpError } from '../upstream/client.ts'
-import { ArchiveCache, type AskForArchive } from './archive-cache.ts'
+import { ArchiveCache, type DownloadArchive } from './archive-cache.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 
 const archives = slot(
@@ -30,21 +29,24 @@ const fileWaitMs = 60_000
  */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   withSession(request, id, async (apiKey, params) => {
-    const run: Archived = { of: 'benchmarkRuns', id }
-    const newerThanMs = Number(params.get('newer_than') ?? 0)
-    const { opened, reading } = await openArchive(apiKey, run, {
-      newerThanMs,
-      hasEnded: params.get('ended') === 'true',
-      waitMs: listWaitMs,
-    })
-    const archive = opened && {
-      read_at_ms: opened.readAtMs,
-      size_bytes: opened.files.sizeBytes,
-      files: [...opened.files.files],
-      left_out: opened.files.leftOut,
-    }
+    const { opened, reading } = await openArchive(
+      apiKey,
+      { of: 'benchmarkRuns', id },
+      {
+        newerThanMs: Number(params.get('newer_than') ?? 0),
+        hasEnded: params.get('ended') === 'true',
+        waitMs: listWaitMs,
+      },
+    )
     return json({
-      archive: archive ?? null,
+      archive: opened
+        ? {
+            read_at_ms: opened.readAtMs,
+            size_bytes: opened.files.sizeBytes,
+            files: [...opened.files.files],
+            left_out: opened.files.leftOut,
+          }
+        : null,
       reading: reading ? { received_bytes: reading.receivedBytes, total_bytes: reading.totalBytes } : null,
     } satisfies RunLogs)
   })
@@ -77,11 +79,7 @@ const fileOf = (request: Request, run: Archived): Promise<Response> =>
       throw new HttpError('conflict', `${file.path} has changed since it was listed`)
     const range = request.headers.get('range')
     if (range === null) return wholeFile(opened.files, file)
-    return partOf(opened.files, file, range).catch((error: unknown) => {
-      // The listed file has changed.
-      if (error instanceof HttpError && error.code === 'conflict') archives().drop(archiveKey(apiKey, run))
-      throw error
-    })
+    return partOf(opened.files, file, range)
   })
 
 const withSession = (
@@ -104,22 +102,16 @@ const withSession = (
 
 const openArchive = (
   apiKey: string,
-  run: Archived,
+  { of, id }: Archived,
   how: { newerThanMs?: number; hasEnded?: boolean; waitMs: number },
-) => {
-  return archives().look(archiveKey(apiKey, run), askFor(apiKey, run), how)
-}
+) => archives().look(`${apiKey} ${of} ${id}`, download(apiKey, { of, id }), how)
 
-const archiveKey = (apiKey: string, { of, id }: Archived) =>
-  `${createHash('sha256').update(apiKey).digest('hex')} ${of} ${id}`
-
-/** Downloads a range of the archive; a service without ranges returns all of it. */
-const askFor =
-  (apiKey: string, { of, id }: Archived): AskForArchive =>
-  async (range, signal, version) => {
+const download =
+  (apiKey: string, { of, id }: Archived): DownloadArchive =>
+  async (signal) => {
     const { method, path } = { benchmarkRuns, scenarioRuns }[of].downloadLogs
     const where = registry().service.url()
-    const answer = await fetch(where + fillPath(path, { id }), {
+    const response = await fetch(where + fillPath(path, { id }), {
       method,
       redirect: 'manual',
       signal,
@@ -127,21 +119,19 @@ const askFor =
         accept: 'application/zip',
         'accept-encoding': 'identity',
         'user-agent': 'devdeck',
-        range,
-        ...(version === undefined ? {} : { 'if-range': version }),
         ...bearer(apiKey),
       },
     }).catch(() => {
       throw new HttpError('unavailable', `The service at ${where} cannot be reached, or did not answer in time`)
     })
-    const type = answer.headers.get('content-type') ?? ''
+    const type = response.headers.get('content-type') ?? ''
     const isZip = /^application\/(zip|octet-stream|x-zip-compressed)\b/i.test(type)
-    if (answer.ok && isZip) return answer
-    if (answer.status >= 400) throw toHttpError(await readError(answer))
-    await answer.body?.cancel()
+    if (response.ok && isZip) return response
+    if (response.status >= 400) throw toHttpError(await readError(response))
+    await response.body?.cancel()
     throw new HttpError(
       'bad_upstream',
-      `The service answered ${answer.status} with ${type || 'no type'} instead of a zip`,
+      `The service answered ${response.status} with ${type || 'no type'} instead of a zip`,
     )
   }
 
