@@ -1,7 +1,6 @@
-import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { BenchmarkJob, BenchmarkJobImport, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
-import { type Files, harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
+import type { BenchmarkJob, BenchmarkJobImport } from '#lib/contract/benchmark-jobs.ts'
+import { type Files, harborJob, importJob, logsOf, sendJob, zipOf } from '#lib/service/testing/harbor-job.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 let service: TestService
@@ -10,21 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const send = async (file: Blob, choices: BenchmarkJobImport = {}) => {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(choices)) form.append(name, value)
-  form.append('file', file, 'job.zip')
-  const response = await service.fetch('/v1/benchmark_jobs/import', { method: 'POST', body: form })
-  return { status: response.status, body: await response.json() }
-}
-const importJob = async (
-  files: Files | Blob,
-  choices?: BenchmarkJobImport,
-): Promise<BenchmarkJobImported & { job: BenchmarkJob }> => {
-  const { status, body } = await send(files instanceof Blob ? files : await zipOf(files), choices)
-  expect(status, JSON.stringify(body)).toBe(200)
-  return { ...body, job: await service.client.benchmarkJobs.get({ params: { id: body.job_id } }) }
-}
+const imported = (files: Files | Blob, choices?: BenchmarkJobImport) => importJob(service, files, choices)
 
 const noTimes = { started_at: null, finished_at: null }
 const withRewards = (task: string, rewards: unknown, more: object = {}) => ({
@@ -64,15 +49,15 @@ describe('an imported run without an agent', () => {
   }
 
   it('belongs to an unknown agent, or the one given at import', async () => {
-    const { job, warnings } = await importJob(run)
+    const { job, warnings } = await imported(run)
     expect(warnings).toEqual(['No file names the agent of 2 trials'])
     expect(job.benchmark_outcomes).toMatchObject([
       { agent_name: 'unknown agent', model_name: null, n_completed: 2, average_score: 0.5, n_total_trials: 2 },
     ])
-    const named = await importJob(run, { agent_name: ' solver ' })
+    const named = await imported(run, { agent_name: ' solver ' })
     expect(named).toMatchObject({ already_imported: false, warnings: [], n_trials: 2 })
     expect(named.job.benchmark_outcomes).toMatchObject([{ agent_name: 'solver', average_score: 0.5 }])
-    expect(await importJob(run, { agent_name: 'solver' })).toMatchObject({ already_imported: true })
+    expect(await imported(run, { agent_name: 'solver' })).toMatchObject({ already_imported: true })
   })
 
   it.each<[string, Files]>([
@@ -93,19 +78,19 @@ describe('an imported run without an agent', () => {
       ),
     ],
   ])('is read from %s', async (_, files) => {
-    const { job } = await importJob(files)
+    const { job } = await imported(files)
     expect(scoresOf(job)).toEqual({ 'sort-lines': 1, 'add-numbers': 0 })
     expect(job.benchmark_outcomes).toMatchObject([{ agent_name: 'unknown agent', average_score: 0.5 }])
   })
 
   it('keeps the agent names of its files', async () => {
-    const { job } = await importJob(jobOf([{ task: 'a', reward: 1 }]), { agent_name: 'solver' })
+    const { job } = await imported(jobOf([{ task: 'a', reward: 1 }]), { agent_name: 'solver' })
     expect(job.benchmark_outcomes).toMatchObject([{ agent_name: 'codex' }])
   })
 })
 
 it('an imported run lists its scenario runs with name and score', async () => {
-  const { job } = await importJob(
+  const { job } = await imported(
     jobOf([
       { task: 'sort-lines', reward: 1 },
       { task: 'add-numbers', reward: 0.25 },
@@ -128,69 +113,51 @@ it('an imported run lists its scenario runs with name and score', async () => {
 
 describe('unknown times', () => {
   it('are null in trials, runs and outcomes', async () => {
-    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }]))
+    const { job } = await imported(jobOf([{ task: 'a', reward: 1, more: noTimes }]))
     expect(job.create_time_ms).toBe(Date.UTC(2026, 10, 1, 12))
     expect(job.benchmark_outcomes?.[0]).toMatchObject({ duration_ms: null, scenario_outcomes: [{ duration_ms: null }] })
     expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ start_time_ms: null, duration_ms: null })
     const { runs } = await service.client.benchmarkRuns.scenarioRuns(runOf(job))
     expect(runs).toMatchObject([{ start_time_ms: null, duration_ms: null }])
+    expect((await (await logsOf(service, job)).text()).slice(0, 2)).toBe('PK')
   })
 
-  it('are null in a job without any times', async () => {
-    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }], noTimes))
-    expect(job).toMatchObject({ state: 'completed', create_time_ms: null })
-    expect(job.warnings).toEqual([])
-    const part = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }], { ...noTimes, n_total_trials: 2 }))
-    expect(part.job).toMatchObject({ state: 'incomplete', create_time_ms: null })
-    expect(
-      (await importJob({ 'a__aaaaaaa/result.json': { task_name: 'a', verifier_result: { reward: 1 } } })).job,
-    ).toMatchObject({ state: 'completed', create_time_ms: null })
+  it.each([
+    ['completed', {}],
+    ['incomplete', { n_total_trials: 2 }],
+  ])('are null in a %s job without any times', async (state, more) => {
+    const { job } = await imported(jobOf([{ task: 'a', reward: 1, more: noTimes }], { ...noTimes, ...more }))
+    expect(job).toMatchObject({ state, create_time_ms: null })
   })
 
-  it('leave the duration null if one is known', async () => {
-    const { job } = await importJob(
+  it('leave the duration null if one is known, or the end is before the start', async () => {
+    const { job } = await imported(
       jobOf([
         { task: 'no end', reward: 1, more: { finished_at: null } },
         { task: 'no start', reward: 1, more: { started_at: null } },
+        { task: 'backward', reward: 1, more: { finished_at: '2026-11-01T11:00:00Z' } },
       ]),
     )
     const { runs } = await service.client.benchmarkRuns.scenarioRuns(runOf(job))
+    const startMs = Date.UTC(2026, 10, 1, 12)
     expect(Object.fromEntries(runs.map(({ name, ...run }) => [name, [run.start_time_ms, run.duration_ms]]))).toEqual({
-      'no end': [Date.UTC(2026, 10, 1, 12), null],
+      'no end': [startMs, null],
       'no start': [null, null],
+      backward: [startMs, null],
     })
-  })
-
-  it('leave the duration null if the end is before the start', async () => {
-    const ended = { finished_at: '2026-11-01T11:00:00Z' }
-    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: ended }]))
-    expect(outcomesOf(job)).toMatchObject([{ duration_ms: null }])
   })
 
   it('do not merge two runs', async () => {
     const trial = (reward: number) => ({ task_name: 'a', verifier_result: { rewards: { reward } } })
-    const first = await importJob({ 'x__aaaaaaa/result.json': trial(1) })
-    const second = await importJob({ 'x__aaaaaaa/result.json': trial(0.5) })
+    const first = await imported({ 'x__aaaaaaa/result.json': trial(1) })
+    const second = await imported({ 'x__aaaaaaa/result.json': trial(0.5) })
     expect([first.already_imported, second.already_imported]).toEqual([false, false])
-  })
-
-  it('do not prevent downloading logs', async () => {
-    const { job } = await importJob(jobOf([{ task: 'a', reward: 1, more: noTimes }]))
-    const { id } = runOf(job).params
-    const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
-    expect((await buffer(response.body as never)).subarray(0, 2).toString()).toBe('PK')
   })
 })
 
 describe('an exported run', () => {
-  const logsOf = async (job: BenchmarkJob) => {
-    const { id } = runOf(job).params
-    const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
-    return new Blob([new Uint8Array(await buffer(response.body as never))])
-  }
-
   it('keeps rewards, metric, settings, planned trials and times', async () => {
-    const { job } = await importJob(
+    const { job } = await imported(
       {
         ...jobOf(
           [
@@ -204,7 +171,7 @@ describe('an exported run', () => {
       },
       { judged_metric: 'speed' },
     )
-    const again = await importJob(await logsOf(job))
+    const again = await imported(await logsOf(service, job))
     const numbers = ({ metrics, judged_metric, settings, create_time_ms, benchmark_outcomes }: BenchmarkJob) => ({
       metrics,
       judged_metric,
@@ -231,7 +198,7 @@ describe('an exported run', () => {
     })
     const scenario_runs = [scenarioRun('a', 'COMPLETED', 1), scenarioRun('b', 'running', null)]
     const results = { benchmark_run_id: 'bmr_going', name: 'going', state: 'running', n_total_trials: 2, scenario_runs }
-    const { job, warnings } = await importJob({ 'results.json': { ...results, start_time_ms: 1_700_000_000_000 } })
+    const { job, warnings } = await imported({ 'results.json': { ...results, start_time_ms: 1_700_000_000_000 } })
     expect(job.state).toBe('incomplete')
     expect(scoresOf(job)).toEqual({ a: 1 })
     expect(warnings).toContain('The job was still running when its files were copied: 1 of 2 trials were imported')
@@ -244,40 +211,30 @@ describe('imported rewards', () => {
     [40, 40],
     [-1, -1],
   ])('%j counts %d, as in Harbor', async (reward, score) => {
-    const { job } = await importJob(jobOf([withRewards('a', { reward })]))
+    const { job } = await imported(jobOf([withRewards('a', { reward })]))
     expect(outcomesOf(job)).toMatchObject([{ state: 'COMPLETED', score, rewards: { reward: score } }])
     expect(job.benchmark_outcomes).toMatchObject([{ average_score: score }])
     expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ score })
   })
 
   it.each([null, 'nan', { value: 1 }])('%j is not a reward', async (reward) => {
-    const { job } = await importJob(jobOf([withRewards('a', { reward })]))
+    const { job } = await imported(jobOf([withRewards('a', { reward })]))
     const warnings = ['rewards that are not numbers are ignored: reward', expect.anything()]
     expect(outcomesOf(job)).toMatchObject([{ state: 'FAILED', score: null, rewards: null, warnings }])
   })
 
   it.each([true, '1.0', 1])('may lack a key in older versions: %j', async (rewards) => {
-    const { job } = await importJob(jobOf([withRewards('a', rewards)]))
+    const { job } = await imported(jobOf([withRewards('a', rewards)]))
     expect(outcomesOf(job)).toMatchObject([{ score: 1, rewards: { reward: 1 } }])
-  })
-
-  it('in reward.txt are read like Python floats', async () => {
-    const files = jobOf([{ task: 'a' }])
-    const { job } = await importJob({
-      ...files,
-      'nightly/trial-0__aaaaaaa/result.json': '{"cut',
-      'nightly/trial-0__aaaaaaa/verifier/reward.txt': '1_0.5\n',
-    })
-    expect(scoresOf(job)).toEqual({ 'trial-0': 10.5 })
   })
 
   it('may be outside 0 to 1', async () => {
     const of = (agent: string, least: number) =>
       Array.from({ length: 8 }, (_, at) => ({ task: `t${at}`, agent, reward: least + at }))
-    const { job } = await importJob(jobOf([...of('low', 40), ...of('high', 70)]))
+    const { job } = await imported(jobOf([...of('low', 40), ...of('high', 70)]))
     const means = job.benchmark_outcomes?.map(({ agent_name, average_score }) => [agent_name, average_score])
     expect(Object.fromEntries(means ?? [])).toEqual({ low: 43.5, high: 73.5 })
-    const { job: mixed, warnings } = await importJob(
+    const { job: mixed, warnings } = await imported(
       jobOf([-1, 2, 0.5, 1.5, 0.25].map((reward, at) => ({ task: `t${at}`, reward }))),
     )
     expect([mixed.benchmark_outcomes?.[0]?.average_score, warnings]).toEqual([0.65, []])
@@ -286,7 +243,7 @@ describe('imported rewards', () => {
 
   it('below 0 count after an agent timeout', async () => {
     const exception = 'AgentTimeoutError'
-    const { job } = await importJob(
+    const { job } = await imported(
       jobOf([
         { task: 'lost', reward: -1, exception },
         { task: 'nothing', reward: 0, exception },
@@ -309,7 +266,7 @@ describe('several reward keys', () => {
   ]
 
   it('are metrics, and the first scores the job', async () => {
-    const { job } = await importJob(jobOf(trials))
+    const { job } = await imported(jobOf(trials))
     expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec'], judged_metric: 'accuracy' })
     expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75 })
     expect(outcomesOf(job).map(({ rewards }) => rewards)).toEqual([
@@ -328,25 +285,25 @@ describe('several reward keys', () => {
   })
 
   it('score the job by `reward` if present', async () => {
-    const { job } = await importJob(jobOf([withRewards('a', { tests_passed: 3, reward: 0.5 })]))
+    const { job } = await imported(jobOf([withRewards('a', { tests_passed: 3, reward: 0.5 })]))
     expect(job).toMatchObject({ metrics: ['tests_passed', 'reward'], judged_metric: 'reward' })
     expect(scoresOf(job)).toEqual({ a: 0.5 })
   })
 
   it('score the job by the chosen metric', async () => {
     const files = jobOf(trials)
-    const first = await importJob(files)
-    const { job, already_imported } = await importJob(files, { judged_metric: 'latency_sec' })
+    const first = await imported(files)
+    const { job, already_imported } = await imported(files, { judged_metric: 'latency_sec' })
     expect(already_imported).toBe(false)
     expect(job).toMatchObject({ judged_metric: 'latency_sec', benchmark_outcomes: [{ average_score: 10 }] })
-    expect(await importJob(files, { judged_metric: 'accuracy' })).toMatchObject({
+    expect(await imported(files, { judged_metric: 'accuracy' })).toMatchObject({
       already_imported: true,
       job_id: first.job_id,
     })
   })
 
   it('cannot be chosen if no trial has them', async () => {
-    const { status, body } = await send(await zipOf(jobOf(trials)), { judged_metric: 'speed' })
+    const { status, body } = await sendJob(service, await zipOf(jobOf(trials)), { judged_metric: 'speed' })
     expect({ status, field: body.field, message: body.message }).toEqual({
       status: 400,
       field: 'judged_metric',
@@ -355,7 +312,7 @@ describe('several reward keys', () => {
   })
 
   it('count 0 in the run if a trial lacks them, as in Harbor', async () => {
-    const { job } = await importJob(jobOf([...trials, withRewards('three', { tests_passed: 3, tests_total: 20 })]))
+    const { job } = await imported(jobOf([...trials, withRewards('three', { tests_passed: 3, tests_total: 20 })]))
     expect(job).toMatchObject({ metrics: ['accuracy', 'latency_sec', 'tests_passed', 'tests_total'] })
     expect(scoresOf(job)).toEqual({ one: 0.25, two: 0.75, three: null })
     expect(job.benchmark_outcomes).toMatchObject([{ n_completed: 3, average_score: 0.5 }])
@@ -367,7 +324,7 @@ describe('several reward keys', () => {
 
   it('are averaged over steps', async () => {
     const step = (rewards: object | null) => ({ verifier_result: rewards && { rewards } })
-    const { job } = await importJob(
+    const { job } = await imported(
       jobOf([
         {
           task: 'a',
@@ -379,7 +336,7 @@ describe('several reward keys', () => {
   })
 
   it('may be named like properties of every object', async () => {
-    const { job } = await importJob(
+    const { job } = await imported(
       jobOf([withRewards('a', { constructor: 2, toString: 3 }), withRewards('b', { other: 1 })]),
     )
     expect(job.metrics).toEqual(['constructor', 'toString', 'other'])
@@ -397,36 +354,29 @@ describe('planned trials', () => {
   })
 
   it('are those of the job, not tasks times attempts', async () => {
-    const { job } = await importJob(jobOf([one, one, { task: 'b', reward: 1 }]))
+    const { job } = await imported(jobOf([one, one, { task: 'b', reward: 1 }]))
     expect(planned(job)).toEqual([3])
   })
 
   it('exceed the imported trials of a running job', async () => {
-    const { job, warnings } = await importJob(jobOf([one], { n_total_trials: 64, finished_at: null }))
+    const { job, warnings } = await imported(jobOf([one], { n_total_trials: 64, finished_at: null }))
     expect([job.state, planned(job)]).toEqual(['incomplete', [64]])
     expect(warnings).toEqual(['The job was still running when its files were copied: 1 of 64 trials were imported'])
   })
 
   it('are divided among all agents of the job', async () => {
     const files = jobOf([one, other], { n_total_trials: 12, finished_at: null })
-    const { job } = await importJob(withAgents(files, 'codex', 'other', 'late'))
+    const { job } = await imported(withAgents(files, 'codex', 'other', 'late'))
     expect(planned(job)).toEqual([4, 4])
     expect(job.job_spec?.agent_configs.map(({ name }) => name)).toEqual(['codex', 'other', 'late'])
     expect(await service.client.benchmarkRuns.get(runOf(job))).toMatchObject({ n_scenario_runs: 1, n_total_trials: 4 })
   })
 
-  it('belong to one agent over several datasets', async () => {
-    const evals = { codex__large__shop: {}, codex__large__bank: {} }
-    const files = jobOf([one], { n_total_trials: 4, finished_at: null, stats: { evals } })
-    const { 'nightly/config.json': _, ...withoutConfig } = files
-    expect(planned((await importJob(withoutConfig)).job)).toEqual([4])
-  })
-
   it('are unknown if the files do not contain them', async () => {
-    const { job } = await importJob(jobOf([one], { n_total_trials: null, finished_at: null }))
+    const { job } = await imported(jobOf([one], { n_total_trials: null, finished_at: null }))
     expect(planned(job)).toEqual([null])
     const uneven = jobOf([one, one, other], { n_total_trials: 5 })
-    expect(planned((await importJob(withAgents(uneven, 'codex', 'other'))).job)).toEqual([null, null])
+    expect(planned((await imported(withAgents(uneven, 'codex', 'other'))).job)).toEqual([null, null])
   })
 
   it('of Terminal-Bench 1 are tasks times attempts', async () => {
@@ -449,16 +399,16 @@ describe('planned trials', () => {
       },
       'run/results.json': { results },
     })
-    const { job } = await importJob(run([record(1), record(2)], null))
+    const { job } = await imported(run([record(1), record(2)], null))
     expect([job.state, planned(job)]).toEqual(['incomplete', [3]])
-    const { job: ended } = await importJob(run([record(1), record(2), record(3)], '2026-01-01T00:00:00'))
+    const { job: ended } = await imported(run([record(1), record(2), record(3)], '2026-01-01T00:00:00'))
     expect([ended.state, planned(ended)]).toEqual(['completed', [3]])
   })
 })
 
 describe('settings', () => {
   it('come from the config, without secrets', async () => {
-    const { job } = await importJob({
+    const { job } = await imported({
       ...jobOf([{ task: 'a', reward: 1 }]),
       'nightly/config.json': {
         job_name: 'nightly',
@@ -495,24 +445,5 @@ describe('settings', () => {
       'agent.kwargs.max_tokens': 100,
     })
     expect(job.job_spec?.orchestrator_config?.timeout_multiplier).toBe(2)
-  })
-
-  it('are those that all trials share if there is no config', async () => {
-    const config = (agent_timeout_multiplier: number) => ({
-      task: { path: 'a' },
-      agent: { name: 'codex', override_timeout_sec: 60 },
-      environment: { type: 'docker' },
-      timeout_multiplier: 1.5,
-      agent_timeout_multiplier,
-    })
-    const trial = (multiplier: number) => ({ task: 'a', reward: 1, more: { config: config(multiplier) } })
-    const { 'nightly/config.json': _, ...files } = jobOf([trial(1), trial(2)])
-    const { job } = await importJob(files)
-    expect(job.settings).toEqual({
-      timeout_multiplier: 1.5,
-      'environment.type': 'docker',
-      'agent.override_timeout_sec': 60,
-    })
-    expect(job.job_spec?.agent_configs).toMatchObject([{ name: 'codex', timeout_seconds: 60 }])
   })
 })

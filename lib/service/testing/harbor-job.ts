@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { BenchmarkJob, BenchmarkJobImport, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
 import { zip } from '#lib/service/benchmarks/zip.ts'
+import type { TestService } from './service.ts'
 
 /** Files by their path in an archive; an object is written as JSON. */
 export type Files = Record<string, string | object>
@@ -82,3 +84,28 @@ export const harborJob = (trials: Record<string, Trial>, more: object = {}): Fil
     ]),
   ),
 })
+
+export const sendJob = async (service: TestService, file: Blob, choices: BenchmarkJobImport = {}) => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(choices)) form.append(name, value)
+  form.append('file', file, 'job.zip')
+  const response = await service.fetch('/v1/benchmark_jobs/import', { method: 'POST', body: form })
+  return { status: response.status, body: await response.json() }
+}
+
+export const importJob = async (
+  service: TestService,
+  files: Files | Blob,
+  choices?: BenchmarkJobImport,
+): Promise<BenchmarkJobImported & { job: BenchmarkJob }> => {
+  const { status, body } = await sendJob(service, files instanceof Blob ? files : await zipOf(files), choices)
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return { ...body, job: await service.client.benchmarkJobs.get({ params: { id: body.job_id } }) }
+}
+
+/** The zip of the first run's logs. */
+export const logsOf = async (service: TestService, job: BenchmarkJob): Promise<Blob> => {
+  const id = job.benchmark_outcomes?.[0]?.benchmark_run_id
+  const response = await service.fetch(`/v1/benchmark_runs/${id}/download_logs`, { method: 'POST' })
+  return response.blob()
+}

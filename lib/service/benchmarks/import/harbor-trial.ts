@@ -6,7 +6,6 @@ import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs
 import { unknownUsage } from '../agents/usage.ts'
 import { combine, rewardOf } from '../harbor/rewards.ts'
 import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
-import { settingsOf } from '../settings.ts'
 import type { ForeignAgent, ForeignTrial } from './foreign-job.ts'
 import { OptionalCount, OptionalText, optional, readJson, readText, timeOf } from './json-file.ts'
 import { toHarborRecord } from './terminal-bench.ts'
@@ -90,9 +89,7 @@ interface Options {
   jobRecord?: unknown
 }
 
-type Read =
-  | { trial: Omit<ForeignTrial, 'logs'>; id: string | null; settings: Record<string, unknown> | null }
-  | { problem: string }
+type Read = { trial: Omit<ForeignTrial, 'logs'>; id: string | null } | { problem: string }
 
 /**
  * Reads a trial's folder. Without a readable result.json, takes reward or exception from the other files, with a
@@ -107,7 +104,9 @@ export const readHarborTrial = async (
   const parsed = 'value' in read ? Result.safeParse(read.value) : undefined
   const result = parsed?.success ? parsed.data : Result.parse({})
   const configFile =
-    result.config === null ? await readJson(join(folder, `${prefix}config.json`)) : { value: configIn(read) }
+    'value' in read && result.config !== null
+      ? { value: (read.value as { config: unknown }).config }
+      : await readJson(join(folder, `${prefix}config.json`))
   const config = ('value' in configFile && Config.safeParse(configFile.value).data) || null
   const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not a trial record'
   const warnings = [...(result.warnings ?? [])]
@@ -133,7 +132,6 @@ export const readHarborTrial = async (
   const endedMs = timeOf(result.finished_at) ?? timeOf(result.verifier?.finished_at ?? null)
   return {
     id: result.id,
-    settings: config && 'value' in configFile ? settingsOfTrial(configFile.value as { agent?: unknown }) : null,
     trial: {
       name: result.trial_name ?? config?.trial_name ?? name,
       agent,
@@ -160,11 +158,6 @@ const resultOf = async (folder: string, prefix: string, jobRecord: unknown): Ret
   return jobRecord === undefined ? read : { value: jobRecord }
 }
 
-const configIn = (read: Awaited<ReturnType<typeof readJson>>): unknown =>
-  'value' in read ? (read.value as { config?: unknown }).config : null
-
-const settingsOfTrial = (config: { agent?: unknown }) => settingsOf({ ...config, agents: [config.agent] })
-
 interface FoundRewards {
   rewards: Rewards | null
   dropped: string[]
@@ -175,10 +168,8 @@ const noRewards: FoundRewards = { rewards: null, dropped: [] }
 const rewardsOf = ({ verifier_result, step_results }: Result): FoundRewards => {
   const whole = verified(verifier_result)
   if (whole.rewards || !step_results) return whole
-  const rewards = combine(
-    step_results.map((step) => verified(step.verifier_result).rewards),
-    'mean',
-  )
+  const ofSteps = step_results.map((step) => verified(step.verifier_result).rewards)
+  const rewards = combine(ofSteps, 'mean')
   return rewards ? { rewards, dropped: [] } : whole
 }
 
@@ -186,12 +177,12 @@ const verified = (result: Result['verifier_result']): FoundRewards => {
   if (!result) return noRewards
   const { rewards, reward } = result
   if (typeof rewards === 'object' && rewards !== null) return numbersOf(rewards)
-  const onlyAgent = rewards ?? reward
-  return numbersOf(onlyAgent === null ? {} : { reward: onlyAgent })
+  const only = rewards ?? reward
+  return numbersOf(only === null ? {} : { reward: only })
 }
 
-const numbersOf = (configFile: object): FoundRewards => {
-  const read = Object.entries(configFile).map(([name, value]) => [name, rewardOf(value)] as const)
+const numbersOf = (found: object): FoundRewards => {
+  const read = Object.entries(found).map(([name, value]) => [name, rewardOf(value)] as const)
   const numbers = read.filter((each): each is [string, number] => each[1] !== undefined)
   const dropped = read.filter(([, value]) => value === undefined).map(([name]) => name)
   return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
@@ -202,11 +193,8 @@ const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
   if (whole.rewards || whole.dropped.length > 0) return whole
   const steps = (await readdir(join(folder, 'steps')).catch(() => [])).sort()
   const found = await Promise.all(steps.map((step) => rewardsIn(join(folder, 'steps', step))))
-  const rewards = combine(
-    found.map((each) => each.rewards),
-    'mean',
-  )
-  return { rewards, dropped: found.flatMap(({ dropped }) => dropped) }
+  const ofSteps = found.map((each) => each.rewards)
+  return { rewards: combine(ofSteps, 'mean'), dropped: found.flatMap(({ dropped }) => dropped) }
 }
 
 /** reward.json takes precedence, as in Harbor. */
@@ -246,19 +234,19 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
 
 const folderName = (path: string | null | undefined) => path?.split(/[\\/]/).findLast(Boolean)
 
-/** A custom agent has its name only in the result; `only` is the job's single agent, if so. */
+/** A custom agent has its name only in the result. */
 const agentOf = ({ agent_info }: Result, config: Config | null, onlyAgent: AgentConfig | undefined): ForeignAgent => {
-  const configFile = config?.agent
-  const name = configFile?.name ?? agent_info?.name ?? (configFile && (onlyAgent?.name ?? configFile.import_path))
+  const agent = config?.agent
+  const name = agent?.name ?? agent_info?.name ?? (agent && (onlyAgent?.name ?? agent.import_path))
   if (!name && onlyAgent) return onlyAgent
   const model = agent_info?.model_info
   const named = model?.name && model.provider ? `${model.provider}/${model.name}` : (model?.name ?? null)
-  const kwargs = configFile?.kwargs ?? {}
+  const kwargs = agent?.kwargs ?? {}
   return {
     name: name || null,
     type: 'job_agent',
-    model_name: configFile?.model_name ?? named,
-    ...(configFile?.override_timeout_sec && { timeout_seconds: configFile.override_timeout_sec }),
+    model_name: agent?.model_name ?? named,
+    ...(agent?.override_timeout_sec && { timeout_seconds: agent.override_timeout_sec }),
     ...(Object.keys(kwargs).length > 0 && { kwargs }),
   }
 }

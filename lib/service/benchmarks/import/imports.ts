@@ -90,8 +90,9 @@ export class Imports {
     const warnings = warningsOf(job).map(
       ({ sentence, tasks }) => `${tasks.length > 0 ? `${tasks.join(', ')}: ` : ''}${sentence}`,
     )
-    const known = this.#findImported(account, job)
-    if (known) return { ...known, already_imported: true, n_trials: job.trials.length, warnings }
+    const known = store.benchmarkJobs.imported(account, job.identity)
+    if (known)
+      return { job_id: known.id, name: known.name, already_imported: true, n_trials: job.trials.length, warnings }
     const tasks = new Map(job.trials.map(({ task }) => [scenarioIdOf(account, task, store), task]))
     for (const part of chunksOf([...tasks]))
       store.scenarios.insertMissing(
@@ -108,9 +109,6 @@ export class Imports {
       .map((run) => ({ id: newId('bmr'), ...run }))
     const ids = new Map<string, string[]>()
     for (const { id, trials } of runs) ids.set(id, await this.#storeTrials(account, trials, job.metric))
-    // A concurrent import of the same job was faster.
-    const first = this.#findImported(account, job)
-    if (first) return { ...first, already_imported: true, n_trials: job.trials.length, warnings }
     const planned = planOf(
       job,
       [...tasks].map(([id, task]) => ({ id, name: task.name })),
@@ -171,11 +169,6 @@ export class Imports {
       identity: `${job.identity} with ${job.trials.length} trials until ${job.endedMs ?? 'now'}`,
       warnings: [...job.warnings, { sentence, tasks: [] }],
     }
-  }
-
-  #findImported(account: string, { identity }: ForeignJob): Pick<BenchmarkJobImported, 'job_id' | 'name'> | undefined {
-    const found = this.#options.store.benchmarkJobs.imported(account, identity)
-    return found && { job_id: found.id, name: found.name }
   }
 
   async #storeTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {

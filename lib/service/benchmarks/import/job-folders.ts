@@ -1,22 +1,13 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ForeignTrial } from './foreign-job.ts'
 import { readJson } from './json-file.ts'
 
 const trialEntries = ['result.json', 'results.json', 'config.json', 'trial.log', 'exception.txt', 'agent', 'verifier']
 /** Subfolders of a trial, which may contain files with the names of a trial's. */
 const partsOfTrial = ['agent', 'verifier', 'artifacts', 'steps']
-const jobKeys = [
-  'n_total_trials',
-  'stats',
-  'trial_results',
-  'job_name',
-  'agents',
-  'datasets',
-  'run_id',
-  'n_resolved',
-  'results',
-]
+const jobKeys = ['n_total_trials', 'stats', 'trial_results', 'results', 'datasets', 'job_name', 'agents', 'run_id']
 const maxDepth = 8
 
 export const trialFolders = async (folder: string): Promise<string[]> => {
@@ -63,3 +54,23 @@ const foldersIn = async (folder: string): Promise<string[]> =>
     .filter((entry) => entry.isDirectory() && !partsOfTrial.includes(entry.name))
     .map(({ name }) => name)
     .sort()
+
+/** Unspecified: the maximum number of log files per trial; the same as in a log archive. */
+const maxFiles = 10_000
+const maxLogDepth = 32
+
+export const logsBelow = async (folder: string): Promise<{ files: ForeignTrial['logs']; omitted: number }> => {
+  const files: ForeignTrial['logs'] = []
+  let omitted = 0
+  const walk = async (path: readonly string[]) => {
+    const entries = await readdir(join(folder, ...path), { withFileTypes: true })
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const below = [...path, entry.name]
+      if (entry.isDirectory() && below.length < maxLogDepth) await walk(below)
+      else if (entry.isFile() && files.length < maxFiles) files.push({ from: join(folder, ...below), path: below })
+      else omitted++
+    }
+  }
+  await walk([])
+  return { files, omitted }
+}

@@ -1,11 +1,11 @@
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { outcomeOf as judgedOutcome, type Outcome } from '../outcome.ts'
 import { earliest, type ForeignJob, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { readHarborTrial } from './harbor-trial.ts'
+import { logsBelow } from './job-folders.ts'
 import { OptionalCount, OptionalText, optional, readJson } from './json-file.ts'
-import { logsBelow } from './log-list.ts'
 
 const Results = z.object({
   benchmark_run_id: z.string(),
@@ -16,8 +16,6 @@ const Results = z.object({
   n_total_trials: OptionalCount,
   settings: optional(z.record(z.string(), z.unknown())),
   state: OptionalText,
-  /** Absent in archives of earlier versions. */
-  start_time_ms: z.optional(z.nullable(z.int())),
   scenario_runs: z.array(
     z.object({
       scenario_run_id: z.string(),
@@ -40,15 +38,12 @@ const Results = z.object({
 type ScenarioRun = z.output<typeof Results>['scenario_runs'][number]
 
 export const readOwnExport = async (folder: string): Promise<ForeignJob | undefined> => {
-  const path = join(folder, 'results.json')
-  const read = await readJson(path)
+  const read = await readJson(join(folder, 'results.json'))
   const parsed = 'value' in read ? Results.safeParse(read.value) : undefined
   if (!parsed?.success) return undefined
-  const { benchmark_run_id, name, agent_name, model_name, scenario_runs, start_time_ms } = parsed.data
+  const { benchmark_run_id, name, agent_name, model_name, scenario_runs } = parsed.data
   const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !activeStates.includes(state))
   if (counted.length === 0) throw new NoJobError('The archived run has no scenario runs that have ended')
-  // The time of the archive.
-  const runEndMs = start_time_ms === undefined ? Math.round((await stat(path)).mtimeMs) : null
   const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }
   const folders = await runFolders(folder, counted)
   const trials: ForeignTrial[] = []
@@ -59,8 +54,7 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     const logs = own ? (await logsBelow(own)).files.map((file) => withoutId(file, run.scenario_run_id)) : []
     const record = own === undefined ? undefined : await recordOf(own, run.scenario_run_id)
     const { duration_ms } = run
-    const estimateMs = runEndMs !== null && duration_ms !== null ? runEndMs - duration_ms : null
-    const startedMs = run.start_time_ms ?? record?.startedMs ?? estimateMs
+    const startedMs = run.start_time_ms ?? record?.startedMs ?? null
     const rewards = run.rewards ?? record?.rewards ?? null
     const outcome = outcomeOf(run)
     trials.push({
@@ -83,7 +77,7 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     identity: benchmark_run_id,
     name: name ?? benchmark_run_id,
     startedMs: earliest(trials.map((trial) => trial.startedMs)),
-    endedMs: runEndMs ?? latest(trials.map((trial) => trial.endedMs)),
+    endedMs: latest(trials.map((trial) => trial.endedMs)),
     hasEnded: parsed.data.state !== 'running',
     expectedTrials: parsed.data.n_total_trials,
     judgedMetric: parsed.data.judged_metric,

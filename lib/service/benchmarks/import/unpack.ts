@@ -1,5 +1,5 @@
 import { createWriteStream, statfsSync } from 'node:fs'
-import { mkdir, rm, utimes } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Entry, getFileNameLowLevel, openPromise, validateFileName } from 'yauzl'
@@ -61,8 +61,6 @@ export const unpack = async (
         made.add(parent)
         // The first of two entries with the same name stays.
         await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-        // The modification time tells when the run ended.
-        if (name === 'results.json') await utimes(path, entry.getLastModDate(), entry.getLastModDate())
       } catch (error) {
         const { code, path: where, message } = error as NodeJS.ErrnoException
         if (isDiskFull(error)) throw error
