@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ComparedPair, CompareReport } from '#lib/protocol/reports.ts'
-import { compareVerdict } from './compare-verdict.ts'
+import { compareVerdict } from './compare-report.ts'
 
 const side = (name: string, job_id: string) => ({
   agent_name: name,

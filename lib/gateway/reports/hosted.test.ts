@@ -6,10 +6,9 @@ import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { judge } from '#lib/statistics/judgement.ts'
 import { reportCsv } from './csv.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
-import { verdictOf } from './job-verdict.ts'
+import { notesOf, verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
-import { notesOf } from './notes.ts'
 
 /** A job as a service may return it, with missing or unknown fields. */
 const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id: 'bmj_1', name: 'job', ...value })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AgentConfig, BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
 import { agentLabel, countOf, truncate } from '#lib/protocol/report-words.ts'
@@ -8,29 +9,26 @@ import { isComplete } from './judged-job.ts'
 /** Lists what makes a comparison of these jobs unfair, most important first. */
 export const incomparabilities = (
   compared: readonly BenchmarkJob[],
-  judged: Pick<CompareReport, 'excluded_scenarios'> & { agents: readonly AgentIdentity[] },
-): Incomparability[] =>
-  differences(
-    compared.map((job) => ({ ...job, name: truncate(job.name) })),
-    judged,
-  )
+  { agents, excluded_scenarios }: Pick<CompareReport, 'excluded_scenarios'> & { agents: readonly AgentIdentity[] },
+): Incomparability[] => {
+  const jobs = withShortNames(compared)
+  return [
+    ...jobs.flatMap(incomplete),
+    ...scenarios(jobs, agents, excluded_scenarios),
+    ...environments(jobs),
+    ...settingsOf(jobs)
+      .filter(({ values }) => new Set(values.filter((value) => value !== undefined)).size > 1)
+      .map(({ kind, label, values }) => ({ kind, text: `${label}: ${inJobs(values, jobs)}` })),
+    ...sameAgents(jobs),
+  ]
+}
 
-const differences: typeof incomparabilities = (jobs, { agents, excluded_scenarios }) => [
-  ...jobs.flatMap(incomplete),
-  ...scenarios(jobs, agents, excluded_scenarios),
-  ...environments(jobs),
-  ...settingsOf(jobs).flatMap(({ kind, label, values }) =>
-    new Set(values.flatMap((value) => value ?? [])).size > 1
-      ? [{ kind, text: `${label}: ${inJobs(values, jobs)}` }]
-      : [],
-  ),
-  ...sameAgents(jobs),
-]
+const withShortNames = (jobs: readonly BenchmarkJob[]) => jobs.map((job) => ({ ...job, name: truncate(job.name) }))
 
 /** Settings that all jobs share, and settings that some don't report. Empty for a single job, whose agents share all settings. */
 export const comparability = (compared: readonly BenchmarkJob[]): Pick<CompareReport, 'same' | 'not_reported'> => {
   if (compared.length < 2) return { same: [], not_reported: [] }
-  const jobs = compared.map((job) => ({ ...job, name: truncate(job.name) }))
+  const jobs = withShortNames(compared)
   const settings = settingsOf(jobs)
   const isReported = ({ values }: Setting) => values.every((value) => value !== undefined)
   const isSame = (setting: Setting) => isReported(setting) && new Set(setting.values).size === 1
@@ -157,14 +155,9 @@ const environments = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
       }
   const names = [...found].filter(([, differs]) => new Set(differs.values()).size > 1).map(([name]) => name)
   if (names.length === 0) return []
-  const some = names.slice(0, maxNamed).join(', ')
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''
-  return [
-    {
-      kind: 'environment',
-      text: `Requested environment available in only some jobs: ${some}${more}`,
-    },
-  ]
+  const some = names.slice(0, maxNamed).join(', ')
+  return [{ kind: 'environment', text: `Requested environment available in only some jobs: ${some}${more}` }]
 }
 
 const sourceOf = ({ job_source: source }: BenchmarkJob): string | undefined =>
@@ -178,22 +171,33 @@ const sameAgents = (jobs: readonly BenchmarkJob[]): Incomparability[] => {
       byName.set(name, [...(byName.get(name) ?? []), { job, agent }])
     }
   return [...byName].flatMap(([name, found]) => {
-    const differs = (of: (agent: AgentConfig) => unknown) =>
-      new Set(found.map(({ agent }) => JSON.stringify(sorted(of(agent) ?? null)))).size > 1
-    const timeouts = found.map(({ job, agent }) => `${agent.timeout_seconds ?? 'not reported'} in ${job}`).join(', ')
+    const unless = (of: (agent: AgentConfig) => unknown, kind: Incomparability['kind'], text: () => string) =>
+      found.every(({ agent }) => isDeepStrictEqual(of(agent), of((found[0] as (typeof found)[0]).agent)))
+        ? []
+        : [{ kind, text: text() }]
+    const timeouts = () =>
+      found.map(({ job, agent }) => `${agent.timeout_seconds ?? 'not reported'} in ${job}`).join(', ')
     return [
-      ...(differs(({ timeout_seconds }) => timeout_seconds)
-        ? [{ kind: 'timeouts' as const, text: `Timeout of ${name} in seconds: ${timeouts}` }]
-        : []),
-      ...(differs(({ agent_environment }) => agent_environment?.environment_variables ?? {})
-        ? [{ kind: 'environment' as const, text: `Environment variables of ${name} differ: ${variables(found)}` }]
-        : []),
-      ...(differs(({ agent_environment }) => agent_environment?.secrets ?? {})
-        ? [{ kind: 'environment' as const, text: `Secrets of ${name} differ` }]
-        : []),
-      ...(differs(({ kwargs }) => kwargs ?? {})
-        ? [{ kind: 'agents' as const, text: `Arguments of ${name} differ` }]
-        : []),
+      ...unless(
+        ({ timeout_seconds }) => timeout_seconds ?? null,
+        'timeouts',
+        () => `Timeout of ${name} in seconds: ${timeouts()}`,
+      ),
+      ...unless(
+        ({ agent_environment }) => agent_environment?.environment_variables ?? {},
+        'environment',
+        () => `Environment variables of ${name} differ: ${variables(found)}`,
+      ),
+      ...unless(
+        ({ agent_environment }) => agent_environment?.secrets ?? {},
+        'environment',
+        () => `Secrets of ${name} differ`,
+      ),
+      ...unless(
+        ({ kwargs }) => kwargs ?? {},
+        'agents',
+        () => `Arguments of ${name} differ`,
+      ),
     ]
   })
 }
@@ -203,15 +207,4 @@ const variables = (found: readonly { agent: AgentConfig }[]): string => {
   const all = found.map(({ agent }) => agent.agent_environment?.environment_variables ?? {})
   const names = [...new Set(all.flatMap((each) => Object.keys(each)))].sort()
   return names.filter((name) => new Set(all.map((each) => each[name])).size > 1).join(', ')
-}
-
-/** Sorts keys so that equal values serialize equally. */
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, each]) => [key, sorted(each)]),
-  )
 }

@@ -107,27 +107,24 @@ export const time = (ms: number | null) =>
 
 export const list = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 
-export const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =>
-  [heads, heads.map((head, i) => (i === 0 || head === '' ? '---' : '---:')), ...rows]
+export type Column<T> = readonly [head: string, cell: (row: T) => string]
+
+export const table = <T>(columns: readonly Column<T>[], rows: readonly T[]) =>
+  [
+    columns.map(([head]) => head),
+    columns.map((_, i) => (i === 0 ? '---' : '---:')),
+    ...rows.map((row) => columns.map(([, cell]) => cell(row))),
+  ]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n')
 
-/** Drops columns without a value, as chats are narrow. */
-const compactTable = (heads: readonly string[], rows: readonly (readonly string[])[]) => {
-  const hasValue = (_: string, at: number) => rows.some((row) => row[at] !== none)
-  return table(
-    heads.filter(hasValue),
-    rows.map((row) => row.filter(hasValue)),
-  )
-}
+export const none = 'n/a'
 
-const none = 'n/a'
-
-export const count = (value: number | null) => (value === null ? none : `${value}`)
-export const number = (value: number | null) => (value === null ? none : threeDecimals(value))
-export const range = (low: number | null, high: number | null) =>
-  low === null || high === null ? none : `${number(low)} to ${number(high)}`
-export const p = (value: number | null) => (value === null ? none : formatP(value))
+export const count = (value: number | null | undefined) => `${value ?? none}`
+export const number = (value: number | null | undefined) => (value == null ? none : threeDecimals(value))
+export const range = (low: number | null | undefined, high: number | null | undefined) =>
+  low == null || high == null ? none : `${number(low)} to ${number(high)}`
+export const p = (value: number | null | undefined) => (value == null ? none : formatP(value))
 const seconds = (ms: number | null) => (ms === null ? none : `${(ms / 1000).toFixed(1)} s`)
 
 /** The heading keeps two adjacent lists apart. */
@@ -138,50 +135,41 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
   const ks = ksOf(agents).filter(
     (k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1),
   )
-  return compactTable(
-    [
-      'Agent',
-      'Mean',
-      '95% CI',
-      'Scenarios',
-      'Attempts',
-      ...ks.flatMap((k) => [`pass@${k}`, ...(k === '1' ? [] : [`pass^${k}`])]),
-      'Completed',
-      'Failed',
-      'Timed out',
-      'Canceled',
-      'Median',
-      'p95',
-      'Tokens in',
-      'Tokens out',
-      'Cost',
-      'Rank',
-    ],
-    agents.map((agent) => [
-      text(name(agent)),
-      number(agent.mean),
-      range(agent.ci_low, agent.ci_high),
-      `${agent.n_scenarios}`,
-      `${agent.n_attempts}`,
-      ...ks.flatMap((k) => [
-        number(agent.pass_at_k?.[k] ?? null),
-        ...(k === '1' ? [] : [number(agent.pass_hat_k?.[k] ?? null)]),
-      ]),
-      `${agent.n_completed}`,
-      `${agent.n_failed}`,
-      `${agent.n_timeout}`,
-      `${agent.n_cancelled}`,
-      seconds(agent.duration_median_ms),
-      seconds(agent.duration_p95_ms),
-      usage(agent.n_input_tokens, agent.n_with_tokens, agent),
-      usage(agent.n_output_tokens, agent.n_with_tokens, agent),
-      usage(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`),
-      agent.rank_low === null
-        ? (agent.reasons.rank_low ?? none)
-        : agent.rank_low === agent.rank_high
-          ? `${agent.rank_low}`
-          : `${agent.rank_low} to ${agent.rank_high}`,
+  const columns: Column<AgentFigures>[] = [
+    ['Agent', (agent) => text(name(agent))],
+    ['Mean', ({ mean }) => number(mean)],
+    ['95% CI', ({ ci_low, ci_high }) => range(ci_low, ci_high)],
+    ['Scenarios', ({ n_scenarios }) => `${n_scenarios}`],
+    ['Attempts', ({ n_attempts }) => `${n_attempts}`],
+    ...ks.flatMap((k): Column<AgentFigures>[] => [
+      [`pass@${k}`, ({ pass_at_k }) => number(pass_at_k?.[k] ?? null)],
+      ...(k === '1'
+        ? []
+        : [[`pass^${k}`, ({ pass_hat_k }) => number(pass_hat_k?.[k] ?? null)] as Column<AgentFigures>]),
     ]),
+    ['Completed', ({ n_completed }) => `${n_completed}`],
+    ['Failed', ({ n_failed }) => `${n_failed}`],
+    ['Timed out', ({ n_timeout }) => `${n_timeout}`],
+    ['Canceled', ({ n_cancelled }) => `${n_cancelled}`],
+    ['Median', ({ duration_median_ms }) => seconds(duration_median_ms)],
+    ['p95', ({ duration_p95_ms }) => seconds(duration_p95_ms)],
+    ['Tokens in', (agent) => usage(agent.n_input_tokens, agent.n_with_tokens, agent)],
+    ['Tokens out', (agent) => usage(agent.n_output_tokens, agent.n_with_tokens, agent)],
+    ['Cost', (agent) => usage(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`)],
+    [
+      'Rank',
+      ({ rank_low, rank_high, reasons }) =>
+        rank_low === null
+          ? (reasons.rank_low ?? none)
+          : rank_low === rank_high
+            ? `${rank_low}`
+            : `${rank_low} to ${rank_high}`,
+    ],
+  ]
+  // Without empty columns: chats are narrow.
+  return table(
+    columns.filter(([, cell]) => agents.some((agent) => cell(agent) !== none)),
+    agents,
   )
 }
 
@@ -196,40 +184,35 @@ const pairTable = (
   pairs: readonly PairFigures[],
   name: NameOf,
   baselineJob: (pair: PairFigures) => string | undefined = () => undefined,
-) =>
-  table(
+) => {
+  const baselineName = (pair: PairFigures) => {
+    const job = baselineJob(pair)
+    return job === undefined ? name(pair.b) : `the same in ${job}`
+  }
+  return table<PairFigures>(
     [
-      'Pair',
-      'Difference',
-      '95% CI',
-      'n',
-      'p',
-      'Adjusted p',
-      'Only first passes',
-      'Only second passes',
-      'McNemar p',
-      'Significant',
+      ['Pair', (pair) => `${text(name(pair.a))} vs ${text(baselineName(pair))}`],
+      ['Difference', ({ difference }) => number(difference)],
+      ['95% CI', ({ ci_low, ci_high }) => range(ci_low, ci_high)],
+      ['n', ({ n }) => `${n}`],
+      ['p', ({ p_value }) => p(p_value)],
+      ['Adjusted p', ({ p_adjusted }) => p(p_adjusted)],
+      ['Only first passes', ({ only_a_passes }) => count(only_a_passes)],
+      ['Only second passes', ({ only_b_passes }) => count(only_b_passes)],
+      ['McNemar p', ({ mcnemar_p }) => p(mcnemar_p)],
+      [
+        'Significant',
+        ({ significant, scenarios_needed, n }) =>
+          significant
+            ? 'yes'
+            : scenarios_needed !== null && scenarios_needed > n
+              ? `no; ${aboutScenarios(scenarios_needed)} needed`
+              : 'no',
+      ],
     ],
-    pairs.map((pair) => [
-      `${text(name(pair.a))} vs ${text(baselineName(pair, name, baselineJob(pair)))}`,
-      number(pair.difference),
-      range(pair.ci_low, pair.ci_high),
-      `${pair.n}`,
-      p(pair.p_value),
-      p(pair.p_adjusted),
-      count(pair.only_a_passes),
-      count(pair.only_b_passes),
-      p(pair.mcnemar_p),
-      pair.significant
-        ? 'yes'
-        : pair.scenarios_needed !== null && pair.scenarios_needed > pair.n
-          ? `no; ${aboutScenarios(pair.scenarios_needed)} needed`
-          : 'no',
-    ]),
+    pairs,
   )
-
-const baselineName = ({ b }: PairFigures, name: NameOf, job: string | undefined) =>
-  job === undefined ? name(b) : `the same in ${job}`
+}
 
 const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>
   scenarios.length === 0
@@ -251,6 +234,8 @@ const changes = (pair: ComparedPair, name: NameOf): string[] => {
   }
   const scores = ({ scenario_name, before, after }: ScenarioChange) =>
     `${text(scenario_name)}: ${number(before)} to ${number(after)}`
+  const durations = ({ scenario_name, duration_before_ms, duration_after_ms }: ScenarioChange) =>
+    `${text(scenario_name)}: ${seconds(duration_before_ms)} to ${seconds(duration_after_ms)}`
   return [
     `## ${text(name(pair.a))} vs baseline ${text(name(pair.b))}`,
     ...part('New failures', 'new_failures', scores),
@@ -258,12 +243,7 @@ const changes = (pair: ComparedPair, name: NameOf): string[] => {
     ...part('New passes', 'new_passes', scores),
     ...part('Better', 'better', scores),
     ...part('Still failing', 'still_failing', scores),
-    ...part(
-      'Slower',
-      'slower',
-      (each) =>
-        `${text(each.scenario_name)}: ${seconds(each.duration_before_ms)} to ${seconds(each.duration_after_ms)}`,
-    ),
+    ...part('Slower', 'slower', durations),
   ]
 }
 

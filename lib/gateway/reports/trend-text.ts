@@ -6,6 +6,7 @@ import {
   count,
   list,
   metricLine,
+  none,
   notes,
   number,
   p,
@@ -22,42 +23,31 @@ export const trendCsv = ({ points, rule, threshold }: TrendReport): string => {
   const ks = ksOf(points.map(({ figures }) => figures))
   return csvTable(
     ['job_id'],
-    points.map((point) => ({ ...pointCells(point, ks, rule), metric: point.job.metric, threshold })),
+    points.map(({ job, complete, figures, change, regression, incomparable }) => {
+      const { job_id, ...cells } = agentCells(figures, ks)
+      return {
+        job_id,
+        job_name: job.name,
+        job_state: job.state,
+        job_create_time: time(job.create_time_ms),
+        complete,
+        rule,
+        ...cells,
+        change_from_job_id: change?.b.job_id ?? null,
+        ...Object.fromEntries(changeFigures.map((figure) => [`change_${figure}`, change?.[figure] ?? null])),
+        ...Object.fromEntries(changeLists.map((kind) => [`change_${kind}`, change?.[kind]?.length ?? null])),
+        change_reasons: change ? reasonCell(change.reasons) : null,
+        regression,
+        incomparable: incomparable.map((each) => each.text).join('; '),
+        metric: job.metric,
+        threshold,
+      }
+    }),
   )
 }
 
-const pointCells = (
-  { job, complete, figures, change, regression, incomparable }: TrendPoint,
-  ks: readonly string[],
-  rule: string,
-) => {
-  const { job_id, ...cells } = agentCells(figures, ks)
-  return {
-    job_id,
-    job_name: job.name,
-    job_state: job.state,
-    job_create_time: time(job.create_time_ms),
-    complete,
-    rule,
-    ...cells,
-    change_from_job_id: change?.b.job_id ?? null,
-    change_n: change?.n ?? null,
-    change_difference: change?.difference ?? null,
-    change_se: change?.se ?? null,
-    change_ci_low: change?.ci_low ?? null,
-    change_ci_high: change?.ci_high ?? null,
-    change_p_value: change?.p_value ?? null,
-    change_p_adjusted: change?.p_adjusted ?? null,
-    change_significant: change?.significant ?? null,
-    change_new_failures: change?.new_failures?.length ?? null,
-    change_new_passes: change?.new_passes?.length ?? null,
-    change_worse: change?.worse.length ?? null,
-    change_better: change?.better.length ?? null,
-    change_reasons: change ? reasonCell(change.reasons) : null,
-    regression,
-    incomparable: incomparable.map((each) => each.text).join('; '),
-  }
-}
+const changeFigures = ['n', 'difference', 'se', 'ci_low', 'ci_high', 'p_value', 'p_adjusted', 'significant'] as const
+const changeLists = ['new_failures', 'new_passes', 'worse', 'better'] as const
 
 export const trendMarkdown = (report: TrendReport): string => {
   const { data_set: set, points } = report
@@ -77,41 +67,22 @@ export const trendMarkdown = (report: TrendReport): string => {
 }
 
 const pointTable = (points: readonly TrendPoint[]) =>
-  table(
+  table<TrendPoint>(
     [
-      'Job',
-      'Created',
-      'Mean',
-      '95% CI',
-      'Scenarios',
-      'Change',
-      '95% CI of change',
-      'n',
-      'Adjusted p',
-      'New failures',
-      'New passes',
-      'Worse',
-      'Better',
-      'Regression',
+      ['Job', ({ job, complete }) => `${text(job.name)}${complete ? '' : ' (incomplete)'}`],
+      ['Created', ({ job }) => time(job.create_time_ms)],
+      ['Mean', ({ figures }) => number(figures.mean)],
+      ['95% CI', ({ figures }) => range(figures.ci_low, figures.ci_high)],
+      ['Scenarios', ({ figures }) => `${figures.n_scenarios}`],
+      ['Change', ({ change }) => number(change?.difference)],
+      ['95% CI of change', ({ change }) => range(change?.ci_low, change?.ci_high)],
+      ['n', ({ change }) => count(change?.n)],
+      ['Adjusted p', ({ change }) => p(change?.p_adjusted)],
+      ['New failures', ({ change }) => count(change?.new_failures?.length)],
+      ['New passes', ({ change }) => count(change?.new_passes?.length)],
+      ['Worse', ({ change }) => count(change?.worse.length)],
+      ['Better', ({ change }) => count(change?.better.length)],
+      ['Regression', ({ regression, change }) => regression ?? (change?.difference == null ? none : 'no')],
     ],
-    points.map(({ job, complete, figures, change, regression }) => [
-      `${text(job.name)}${complete ? '' : ' (incomplete)'}`,
-      time(job.create_time_ms),
-      number(figures.mean),
-      range(figures.ci_low, figures.ci_high),
-      `${figures.n_scenarios}`,
-      ...(change
-        ? [
-            number(change.difference),
-            range(change.ci_low, change.ci_high),
-            `${change.n}`,
-            p(change.p_adjusted),
-            count(change.new_failures?.length ?? null),
-            count(change.new_passes?.length ?? null),
-            `${change.worse.length}`,
-            `${change.better.length}`,
-          ]
-        : ['n/a', 'n/a', 'n/a', 'n/a', 'n/a', 'n/a', 'n/a', 'n/a']),
-      regression ?? (change?.difference == null ? 'n/a' : 'no'),
-    ]),
+    points,
   )

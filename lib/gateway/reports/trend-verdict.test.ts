@@ -3,7 +3,7 @@ import { stepOf } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AttemptOutcome, JudgedAgent } from '#lib/statistics/figures.ts'
-import { regressionOf, trendVerdict } from './trend-verdict.ts'
+import { regressionOf, trendVerdict } from './trend-report.ts'
 
 /** One run for each list of scores; null is a canceled attempt. */
 const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> => {
