@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { comparing } from './comparison.ts'
 import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
-import { judge, judging } from './judgement.ts'
+import { judging } from './judgement.ts'
 import { byName } from './tallies.ts'
+import { compare, judge } from './testing.ts'
 
 /** Mulberry32 (Ettinger 2017). */
 const seededBits = (seed: number): (() => number) => {
@@ -53,34 +53,20 @@ it('treats a rounding error as no difference', () => {
   expect(pair?.reasons.scenarios_needed).toBe('there is no difference')
 })
 
-describe('two agents on the same scenarios', () => {
+it('compares two agents on the same scenarios', () => {
   const { agents, pairs, excluded_scenarios } = judged([single('A', a), single('B', b)])
+  expect(agents.map(({ n_scenarios, n_attempts, n_passed }) => [n_scenarios, n_attempts, n_passed])).toEqual([
+    [10, 10, 4],
+    [10, 10, 2],
+  ])
+  expect([six(agents[0]?.ci_low), six(agents[0]?.ci_high), agents[0]?.method]).toEqual([0.305533, 0.894467, 't'])
   const [pair] = pairs
-
-  it('have a mean, standard error and interval', () => {
-    const [ofA, ofB] = agents
-    expect([six(ofA?.mean), six(ofA?.se), six(ofA?.ci_low), six(ofA?.ci_high), ofA?.method]).toEqual([
-      0.6,
-      0.130171,
-      0.305533,
-      0.894467,
-      't',
-    ])
-    expect([ofA?.n_scenarios, ofA?.n_attempts, ofA?.n_passed, ofB?.n_passed]).toEqual([10, 10, 4, 2])
-    expect(ofA?.pass_at_k).toEqual({ 1: 0.4 })
-  })
-
-  it('are compared in pairs', () => {
-    expect(pair?.a.agent_name).toBe('A')
-    expect([pair?.n, six(pair?.difference), six(pair?.se)]).toEqual([10, 0.15, 0.084984])
-    // 2.262157 standard errors, not the narrower normal interval.
-    expect([six(pair?.ci_low), six(pair?.ci_high)]).toEqual([-0.042246, 0.342246])
-    expect([pair?.p_value, pair?.p_adjusted, pair?.significant]).toEqual([0.1875, 0.1875, false])
-    expect(pair?.method).toBe('sign_flips_exact')
-    expect([pair?.only_a_passes, pair?.only_b_passes, six(pair?.mcnemar_p)]).toEqual([2, 0, 0.5])
-    expect(pair?.scenarios_needed).toBe(42)
-    expect(excluded_scenarios).toEqual([])
-  })
+  expect([pair?.n, six(pair?.difference), six(pair?.se)]).toEqual([10, 0.15, 0.084984])
+  // 2.262157 standard errors, not the narrower normal interval.
+  expect([six(pair?.ci_low), six(pair?.ci_high)]).toEqual([-0.042246, 0.342246])
+  expect(pair).toMatchObject({ p_value: 0.1875, p_adjusted: 0.1875, significant: false, method: 'sign_flips_exact' })
+  expect(pair).toMatchObject({ only_a_passes: 2, only_b_passes: 0, mcnemar_p: 0.5, scenarios_needed: 42 })
+  expect(excluded_scenarios).toEqual([])
 })
 
 it('ranks by significance, adjusted for the number of pairs', () => {
@@ -98,18 +84,6 @@ it('ranks by significance, adjusted for the number of pairs', () => {
   ])
   const [worst] = pairs
   expect([worst?.difference, worst?.p_value, worst?.p_adjusted]).toEqual([-1, 2 / 4096, 6 / 4096])
-})
-
-it('does not rank controls', () => {
-  const all = Array.from({ length: 12 }, () => 1)
-  const none = all.map(() => 0)
-  const { agents } = judged([single('oracle', all), single('A', all), single('nop', none), single('B', none)])
-  expect(agents.map(({ rank_low, rank_high, reasons }) => [rank_low, rank_high, reasons.rank_low])).toEqual([
-    [null, null, 'control, not ranked'],
-    [1, 1, undefined],
-    [null, null, 'control, not ranked'],
-    [2, 2, undefined],
-  ])
 })
 
 describe('intervals', () => {
@@ -195,30 +169,18 @@ describe('failures', () => {
 it('lists scenarios by name, whatever order their attempts started in', () => {
   const one = single('A', a)
   const agents = [one, single('B', b.slice(2))].map((side) => ({ ...side, outcomes: side.outcomes.toReversed() }))
-  const steps = comparing({ agents, complete: true }, 'zero', () => one.benchmark_run_id)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  const { pairs, excluded_scenarios } = step.value
+  const { pairs, excluded_scenarios } = compare({ agents, complete: true }, () => one.benchmark_run_id)
   expect(pairs[0]?.still_failing?.map((each) => each.scenario_id)).toEqual(['s1', 's2', 's4', 's5'])
   expect(excluded_scenarios.map((each) => each.scenario_id)).toEqual(['s8', 's9'])
 })
 
 it('has a fixed order for equal names and for `task-1` and `task-01`', () => {
-  const named = [
-    ['b', 'task-01'],
-    ['a', 'task-01'],
-    ['c', 'task-10'],
-    ['d', 'task-1'],
-    ['e', 'task-2'],
-  ].map(([scenario_id = '', scenario_name = '']) => ({ scenario_id, scenario_name }))
-  const order = ['a', 'b', 'd', 'e', 'c']
-  expect(named.toSorted(byName).map(({ scenario_id }) => scenario_id)).toEqual(order)
-  expect(
-    named
-      .toReversed()
-      .sort(byName)
-      .map(({ scenario_id }) => scenario_id),
-  ).toEqual(order)
+  const named = ['a task-01', 'b task-01', 'd task-1', 'e task-2', 'c task-10'].map((each) => {
+    const [scenario_id = '', scenario_name = ''] = each.split(' ')
+    return { scenario_id, scenario_name }
+  })
+  expect(named.toSorted(byName)).toEqual(named)
+  expect(named.toReversed().sort(byName)).toEqual(named)
 })
 
 describe('attempts', () => {
@@ -249,18 +211,11 @@ describe('attempts', () => {
 
 it('reports no common scenario instead of a zero difference', () => {
   const [pair] = judged([single('A', [1]), agent('B', [outcome('other', 1)])]).pairs
-  expect([pair?.n, pair?.difference, pair?.p_value, pair?.p_adjusted, pair?.mcnemar_p]).toEqual([
-    0,
-    null,
-    null,
-    null,
-    null,
-  ])
-  expect(pair?.significant).toBe(false)
+  expect(pair).toMatchObject({ n: 0, difference: null, p_value: null, p_adjusted: null, significant: false })
   expect(Object.values(pair?.reasons ?? {})).toContain('no scenario has a score for both')
 })
 
-describe.each([1, 2, 3])('random scores, seed %i', (seed) => {
+it.each([1, 2])('does not depend on the order of agents, scenarios and attempts, seed %i', (seed) => {
   const bits = seededBits(seed)
   const below = (n: number) => bits() % n
   const shuffled = <T>(values: readonly T[]): T[] =>
@@ -280,44 +235,16 @@ describe.each([1, 2, 3])('random scores, seed %i', (seed) => {
     ),
   )
   const { agents, pairs } = judged(made)
-
-  it('have intervals that contain the mean', () => {
-    for (const { mean, ci_low, ci_high } of agents) {
-      expect(ci_low).toBeLessThanOrEqual(mean as number)
-      expect(ci_high).toBeGreaterThanOrEqual(mean as number)
-    }
-  })
-
-  it('have the same p in both directions', () => {
-    for (const { p_value, mcnemar_p, a: one, b: other } of pairs) {
-      const turned = [other, one].map(
-        (each) => made.find(({ agent_name }) => agent_name === each.agent_name) as JudgedAgent,
-      )
-      const [back] = judged(turned).pairs
-      expect([back?.p_value, back?.mcnemar_p]).toEqual([p_value, mcnemar_p])
-      expect(p_value).toBeGreaterThan(0)
-      expect(p_value).toBeLessThanOrEqual(1)
-    }
-  })
-
-  it('do not depend on the order of agents, scenarios and attempts', () => {
-    const again = judged(shuffled(made).map((each) => ({ ...each, outcomes: shuffled(each.outcomes) })))
-    for (const figures of agents)
-      expect(again.agents.find(({ agent_name }) => agent_name === figures.agent_name)).toEqual(figures)
-    for (const pair of pairs) {
-      const found = again.pairs.find(({ a: one, b: other }) =>
-        [one, other].every(({ agent_name }) => [pair.a, pair.b].some((each) => each.agent_name === agent_name)),
-      )
-      expect([found?.n, found?.p_value, found?.p_adjusted, found?.se, found?.significant]).toEqual([
-        pair.n,
-        pair.p_value,
-        pair.p_adjusted,
-        pair.se,
-        pair.significant,
-      ])
-      expect(Math.abs(found?.difference ?? Number.NaN)).toBe(Math.abs(pair.difference as number))
-    }
-  })
+  for (const { mean, ci_low, ci_high } of agents) {
+    expect(ci_low).toBeLessThanOrEqual(mean as number)
+    expect(ci_high).toBeGreaterThanOrEqual(mean as number)
+  }
+  const again = judged(shuffled(made).map((each) => ({ ...each, outcomes: shuffled(each.outcomes) })))
+  for (const figures of agents)
+    expect(again.agents.find(({ agent_name }) => agent_name === figures.agent_name)).toEqual(figures)
+  const figuresOf = ({ n, p_value, p_adjusted, se, significant, mcnemar_p, difference }: Judgement['pairs'][number]) =>
+    [n, p_value, p_adjusted, se, significant, mcnemar_p, Math.abs(difference as number)].join()
+  expect(again.pairs.map(figuresOf).sort()).toEqual(pairs.map(figuresOf).sort())
 })
 
 // With 10,000 sampled sign patterns p can't fall below 0.0001: adjusted for 630 pairs that is 0.06, never significant.
@@ -369,30 +296,15 @@ describe('control agents', () => {
 describe('the interval of a difference', () => {
   const intervalOf = (one: number[], other: number[]) => judged([single('A', one), single('B', other)]).pairs[0]
 
-  it('is null with a reason if all differences are equal', () => {
-    for (const [one, other] of [
-      [
-        [1, 1, 1],
-        [0, 0, 0],
-      ],
-      [
-        [0.3, 0.4, 0.8],
-        [0.2, 0.3, 0.7],
-      ],
-      [
-        [0.5, 0.25],
-        [0.5, 0.25],
-      ],
-      [
-        [1000.1, 2000.1, 3000.1],
-        [1000, 2000, 3000],
-      ],
-    ] as const) {
-      const pair = intervalOf([...one], [...other])
-      expect([pair?.se, pair?.ci_low, pair?.ci_high]).toEqual([0, null, null])
-      expect(pair?.reasons.ci_low).toBe('all differences are equal')
-    }
-    expect(intervalOf([1], [0])?.reasons.ci_low).toContain('single common scenario')
+  it.each([
+    ['ones and zeros', [1, 1, 1], [0, 0, 0]],
+    ['with rounding errors', [0.3, 0.4, 0.8], [0.2, 0.3, 0.7]],
+    ['no difference', [0.5, 0.25], [0.5, 0.25]],
+    ['large scores', [1000.1, 2000.1, 3000.1], [1000, 2000, 3000]],
+  ])('is null with a reason if all differences are equal: %s', (_, one, other) => {
+    const pair = intervalOf(one, other)
+    expect([pair?.se, pair?.ci_low, pair?.ci_high]).toEqual([0, null, null])
+    expect(pair?.reasons.ci_low).toBe('all differences are equal')
   })
 
   it('is clamped to -1..1 for unit-range scores only', () => {
@@ -445,13 +357,7 @@ describe('scores outside 0 and 1', () => {
   })
 
   it('have no new passes or failures without a threshold', () => {
-    const compared = (threshold?: number) => {
-      const steps = comparing({ agents, complete: true, threshold }, 'zero', () => 'bmr_high')
-      for (;;) {
-        const step = steps.next()
-        if (step.done) return step.value.pairs[0]
-      }
-    }
+    const compared = (threshold?: number) => compare({ agents, complete: true, threshold }, () => 'bmr_high').pairs[0]
     expect(compared()).toMatchObject({ new_passes: null, new_failures: null, still_failing: null })
     expect([compared()?.worse.length, compared(45)?.new_failures?.length]).toEqual([8, 5])
   })
@@ -507,4 +413,31 @@ it('yields after each agent and pair', () => {
   let yields = 0
   while (!steps.next().done) yields++
   expect(yields).toBeGreaterThanOrEqual(8 + 28)
+})
+
+describe('usage', () => {
+  const attempt = (usage: AttemptOutcome['usage'], state = 'COMPLETED'): AttemptOutcome => ({
+    ...outcome('s', state),
+    usage,
+  })
+  const figuresOf = (...outcomes: AttemptOutcome[]) => judged([agent('a', outcomes)]).agents[0]
+
+  it('sums what is reported, including failed attempts', () => {
+    const figures = figuresOf(
+      attempt({ n_input_tokens: 10, n_cache_tokens: null, n_output_tokens: 1, cost_usd: 0.5 }),
+      attempt({ n_input_tokens: 20, n_output_tokens: 2 }, 'TIMEOUT'),
+      attempt({ unknown_because: 'the agent left nothing' }),
+      attempt(undefined),
+    )
+    expect(figures).toMatchObject({ n_input_tokens: 30, n_cache_tokens: null, n_output_tokens: 3, cost_usd: 0.5 })
+    expect(figures).toMatchObject({ n_with_tokens: 2, n_with_cost: 1 })
+    expect(figures?.reasons.n_cache_tokens).toBe('the agent left nothing')
+  })
+
+  it('has the most frequent reason for a figure that no attempt reports', () => {
+    expect(figuresOf(attempt(null))?.reasons.cost_usd).toBe('no attempt reports cost')
+    const reasons = ['it was never set up', 'the agent left nothing', 'the agent left nothing']
+    const figures = figuresOf(...reasons.map((unknown_because) => attempt({ unknown_because })))
+    expect(figures?.reasons.cost_usd).toBe('the agent left nothing')
+  })
 })

@@ -27,19 +27,20 @@ import {
   zFrom,
   zInterval,
 } from './means.ts'
-import { byName, durationsOf, passes, scaleOf, scenarioKey, type Tallies, type Tally, talliesOf } from './tallies.ts'
-import { usageOf } from './usage.ts'
+import {
+  byName,
+  durationsOf,
+  passes,
+  scaleOf,
+  scenarioKey,
+  type Tallies,
+  type Tally,
+  talliesOf,
+  usageOf,
+} from './tallies.ts'
 
 /** Unspecified: power at which the needed scenarios are estimated. */
 const plannedPower = 0.95
-
-export const judge = (job: JudgedJob, rule: FailureRule): Judgement => {
-  const steps = judging(job, rule)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
 
 /** Yields after each agent and pair, every few milliseconds. */
 export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgement> {

@@ -1,4 +1,12 @@
-import type { AttemptOutcome, ExcludedScenario, FailureRule, JudgedAgent, JudgedJob, ScoreScale } from './figures.ts'
+import type {
+  AttemptOutcome,
+  ExcludedScenario,
+  FailureRule,
+  JudgedAgent,
+  JudgedJob,
+  ScoreScale,
+  UsageFigures,
+} from './figures.ts'
 import { meanOf } from './means.ts'
 
 /** An agent's result at one scenario. */
@@ -122,3 +130,40 @@ export const durationsOf = (outcomes: readonly Pick<AttemptOutcome, 'state' | 'd
   outcomes.flatMap(({ state, duration_ms }) =>
     state !== 'CANCELED' && typeof duration_ms === 'number' && Number.isFinite(duration_ms) ? [duration_ms] : [],
   )
+
+const usageLabels = {
+  n_input_tokens: 'input tokens',
+  n_cache_tokens: 'cached tokens',
+  n_output_tokens: 'output tokens',
+  cost_usd: 'cost',
+} as const
+
+/** Usage over all attempts, excluding retries. A sum is null if no attempt reports the figure: unreported is not 0. */
+export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<string, string>): UsageFigures => {
+  const why = mostFrequent(outcomes.flatMap(({ usage }) => usage?.unknown_because || []))
+  const reported = (figure: keyof typeof usageLabels) => {
+    const values = outcomes.flatMap(({ usage }) => usage?.[figure] ?? []).filter((value) => value >= 0)
+    if (values.length === 0) reasons[figure] = why ?? `no attempt reports ${usageLabels[figure]}`
+    return values
+  }
+  const sumOf = (figure: keyof typeof usageLabels) => {
+    const values = reported(figure)
+    return values.length === 0 ? null : values.reduce((a, b) => a + b, 0)
+  }
+  return {
+    n_input_tokens: sumOf('n_input_tokens'),
+    n_cache_tokens: sumOf('n_cache_tokens'),
+    n_output_tokens: sumOf('n_output_tokens'),
+    cost_usd: sumOf('cost_usd'),
+    n_with_tokens: outcomes.filter(({ usage }) => usage?.n_input_tokens != null || usage?.n_output_tokens != null)
+      .length,
+    n_with_cost: reported('cost_usd').length,
+  }
+}
+
+/** An attempt that never started has a different reason from those that ran. */
+const mostFrequent = (words: readonly string[]): string | undefined => {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0]
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
-import { judge } from '#lib/statistics/judgement.ts'
+import { judge } from '#lib/statistics/testing.ts'
 import { reportMarkdown } from './markdown.ts'
 
 const agent = (agent_name: string, score: number): JudgedAgent => ({
