@@ -3,10 +3,8 @@ import { identifiedOutcomes } from './outcome-ids.ts'
 
 /** An agent of a job with its run. */
 export interface JobAgent {
-  /** Run id, or the agent's position if the service returns no id. */
   key: string
   runId: string | null
-  /** Index in the specification; null if it isn't listed there. */
   place: number | null
   name: string
   model: string | null
@@ -64,7 +62,6 @@ const attachRuns = (agents: readonly JobAgent[]): JobAgent[] => {
 interface Named {
   name: string | null
   model: string | null
-  /** Agent info of an `external_api` run. */
   info: string | null
 }
 

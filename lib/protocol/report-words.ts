@@ -15,7 +15,6 @@ export const labelOf = ({ agent_name, model_name }: AgentIdentity): string =>
 
 export type NameOf = (agent: AgentIdentity) => string
 
-/** Numbers equal labels: ` (1 of 2)`. Unique labels get an empty suffix. */
 export const repeatSuffixes = (labels: readonly string[]): string[] =>
   labels.map((label, at) => {
     const count = labels.filter((each) => each === label).length
@@ -30,7 +29,6 @@ export const namesOf = (agents: readonly AgentIdentity[]): NameOf => {
   return (agent) => names.get(agent.benchmark_run_id) ?? labelOf(agent)
 }
 
-/** Names a run by its agent and, if there are several jobs, its job. */
 export const runNames = ({ jobs, agents }: Pick<CompareReport, 'jobs' | 'agents'>): NameOf => {
   const jobNames = new Map(jobs.map(({ id, name }) => [id, name]))
   const name = namesOf(agents)
@@ -75,7 +73,6 @@ export const sortPairs = (pairs: readonly PairFigures[]): PairFigures[] => {
     .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (b.difference ?? -1) - (a.difference ?? -1))
 }
 
-/** Highest mean first, controls last. */
 export const byMean =
   <T>(nameOf: (row: T) => string, figuresOf: (row: T) => { mean: number | null } | null) =>
   (a: T, b: T): number =>
@@ -96,7 +93,6 @@ export const amount = (difference: number): string => {
 export const formatP = (p: number): string =>
   p < 0.001 ? '< 0.001' : p.toFixed(Math.abs(p - significanceLevel) < 0.0005 ? 4 : 3)
 
-/** `p = 0.008`, `p < 0.001` */
 export const pText = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${formatP(p)}`)
 
 export const countOf = (count: number, one: string, many = `${one}s`) =>
@@ -109,7 +105,6 @@ export const aboutScenarios = (count: number): string => {
   return `about ${countOf(Math.round(count / unit) * unit, 'scenario')}`
 }
 
-/** Each scenario counts once per run. */
 export const comparedScenarios = (compared: number, runs: number): string =>
   runs === 1 ? countOf(compared, 'scenario') : `${countOf(compared, 'scenario')} across ${runs} runs`
 

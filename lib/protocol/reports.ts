@@ -13,7 +13,6 @@ export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigure
 
 export type ReportFormat = 'json' | 'csv' | 'md'
 
-/** Table of a CSV report. */
 export type ReportTable = 'agents' | 'pairs' | 'excluded_scenarios'
 
 export interface ReportedJob {
@@ -21,7 +20,6 @@ export interface ReportedJob {
   name: string
   state: string
   create_time_ms: number | null
-  /** Plan per agent; null if the job does not report it. */
   planned_scenarios: number | null
   planned_attempts: number | null
   /** Reward key of the scores; null for the service's own scorers. */
@@ -31,21 +29,17 @@ export interface ReportedJob {
 interface JudgedMetric {
   /** Reward key of all scores; null for the service's own scorers or mixed keys. */
   metric: string | null
-  /** Keys the reader can choose from. */
   metrics: readonly string[]
 }
 
-/** Options of a report; `metric` and `threshold` default to those of the job. */
 export interface ReportChoice {
   failures: FailureRule
   metric?: string | undefined
   threshold?: number | undefined
 }
 
-/** A report's conclusion in words. */
 export interface Verdict {
   lead: string
-  /** Further sentences. */
   more: readonly string[]
   tone: 'ok' | 'attention' | 'danger' | 'neutral'
 }
@@ -54,11 +48,9 @@ export interface Verdict {
 export interface Report extends Judgement, JudgedMetric {
   job: ReportedJob
   verdict: Verdict
-  /** Sentences that explain the figures. */
   notes: readonly string[]
 }
 
-/** A difference that makes a comparison unfair. */
 export interface Incomparability {
   kind: 'scenarios' | 'metric' | 'attempts' | 'timeouts' | 'environment' | 'agents' | 'source' | 'incomplete'
   text: string
@@ -67,7 +59,6 @@ export interface Incomparability {
 /** Response of `GET /api/benchmark-jobs/compare`. */
 export interface CompareReport extends ScoreScale, JudgedMetric {
   jobs: readonly ReportedJob[]
-  /** Id of a job or run. */
   baseline: string
   rule: FailureRule
   complete: boolean
@@ -77,14 +68,12 @@ export interface CompareReport extends ScoreScale, JudgedMetric {
   pairs: readonly ComparedPair[]
   excluded_scenarios: Judgement['excluded_scenarios']
   incomparable: readonly Incomparability[]
-  /** Settings that all jobs share. */
   same: readonly string[]
   /** Settings that some jobs don't report and that may differ. */
   not_reported: readonly string[]
   notes: readonly string[]
 }
 
-/** An agent's result on a data set in one job, compared with its previous one. */
 export interface TrendPoint {
   job: ReportedJob
   complete: boolean
@@ -93,7 +82,6 @@ export interface TrendPoint {
   change: ComparedPair | null
   /** `possible`: lower by more than the standard error, but not significant. */
   regression: 'significant' | 'possible' | null
-  /** Other differences from the previous job. */
   incomparable: readonly Incomparability[]
 }
 
@@ -101,16 +89,13 @@ export interface TrendPoint {
 export interface TrendReport extends ScoreScale, JudgedMetric {
   agent_name: string
   model_name: string | null
-  /** Scenarios of the benchmark, or of the anchor job. */
   data_set: { job_id: string; job_name: string; benchmark_name: string | null; n_scenarios: number | null }
   rule: FailureRule
   complete: boolean
   verdict: Verdict
   /** Oldest first. */
   points: readonly TrendPoint[]
-  /** Agents that ran on the data set, with their number of jobs. */
   agents: readonly { agent_name: string; model_name: string | null; n_jobs: number }[]
-  /** Jobs searched, newest first, and whether older ones remain. */
   n_jobs_read: number
   has_older_jobs: boolean
   n_jobs_of_data_set: number

@@ -13,16 +13,13 @@ export interface RunLogArchive {
   read_at_ms: number
   size_bytes: number
   files: RunLogFile[]
-  /** Skipped entries. */
   left_out: { count: number; first: { name: string; reason: string }[] }
 }
 
 export interface RunLogs {
   /** Null until the archive has been read once. */
   archive: RunLogArchive | null
-  /** Progress while the archive is being read. */
   reading: { received_bytes: number; total_bytes: number | null } | null
 }
 
-/** Maximum size of one piece of a file. */
 export const maxPieceBytes = 4 * 1024 * 1024

@@ -63,7 +63,6 @@ export const signFlipP = (differences: readonly number[], scale = largestOf(diff
 
 const positive = (p: number) => Math.min(1, Math.max(p, Number.MIN_VALUE))
 
-/** Equal sizes are added in one step. */
 const isAffordable = (sizes: readonly number[], steps: number): boolean =>
   steps <= maxAdditions / 10 && (sizes[0] === sizes.at(-1) || (sizes.length * steps) / 2 <= maxAdditions)
 

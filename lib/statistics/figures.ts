@@ -1,7 +1,6 @@
 /** Whether failures and timeouts score 0 or are excluded. Canceled attempts are always excluded. */
 export type FailureRule = 'zero' | 'leave_out'
 
-/** One attempt of one agent at one scenario. */
 export interface AttemptOutcome {
   scenario_id: string
   scenario_name: string
@@ -10,7 +9,6 @@ export interface AttemptOutcome {
   score?: number | null | undefined
   failure_reason?: { exception_type: string } | null | undefined
   duration_ms?: number | null | undefined
-  /** Number of the attempt within its scenario, if known. */
   attempt?: number | null | undefined
   usage?: (AttemptUsage & { unknown_because?: string | null | undefined }) | null | undefined
 }
@@ -22,14 +20,11 @@ export interface AttemptUsage {
   cost_usd?: number | null | undefined
 }
 
-/** Sums over the attempts that report usage. */
 export interface UsageFigures {
-  /** Includes cached tokens. */
   n_input_tokens: number | null
   n_cache_tokens: number | null
   n_output_tokens: number | null
   cost_usd: number | null
-  /** Attempts that report tokens and cost. */
   n_with_tokens: number
   n_with_cost: number
 }
@@ -46,7 +41,6 @@ export interface AgentIdentity {
 export const isControl = (name: string): boolean => name === 'nop' || name === 'oracle'
 
 export interface JudgedAgent extends AgentIdentity {
-  /** Planned attempts over all scenarios, if known. */
   n_planned?: number | null | undefined
   /** Reward key of the scores; null if not reported. */
   metric?: string | null | undefined
@@ -55,52 +49,38 @@ export interface JudgedAgent extends AgentIdentity {
 
 export interface JudgedJob {
   agents: readonly JudgedAgent[]
-  /** False while more outcomes may arrive. */
   complete: boolean
-  /** Planned attempts per scenario, if known. */
   attempts?: number | undefined
   /** Lowest passing score. Default: 1 if all scores are between 0 and 1, otherwise none. */
   threshold?: number | undefined
 }
 
 export interface ScoreScale {
-  /** All scores are between 0 and 1. */
   is_unit_range: boolean
   /** Lowest passing score of an attempt and mean of a scenario; null if scores leave 0..1 and no threshold is set. */
   threshold: number | null
 }
 
-/** Why a figure is null, by field name. */
 export type Reasons = Readonly<Record<string, string>>
 
 export interface AgentFigures extends AgentIdentity, UsageFigures {
-  /** Scenarios in the mean. */
   n_scenarios: number
-  /** Counted attempts at those scenarios. */
   n_attempts: number
-  /** Mean of the scenario means. */
   mean: number | null
   se: number | null
   ci_low: number | null
   ci_high: number | null
-  /** Method of the 95% interval. */
   method: 'wilson' | 't' | 'z' | null
   /** Probability that at least one of k attempts passes, by k. */
   pass_at_k: Readonly<Record<string, number>> | null
-  /** Probability that all k attempts pass. */
   pass_hat_k: Readonly<Record<string, number>> | null
-  /** Passing scenarios; null without a threshold. */
   n_passed: number | null
-  /** Planned attempts, including those that never ran; null if not reported. */
   n_planned: number | null
-  /** Attempts by final state, counted or not. */
   n_completed: number
   n_failed: number
   n_timeout: number
   n_cancelled: number
-  /** Attempts in any other state; not counted. */
   n_other: number
-  /** Excludes canceled attempts. */
   duration_median_ms: number | null
   duration_p95_ms: number | null
   /** Best and worst rank that significant differences allow; null for controls. */
@@ -121,7 +101,6 @@ export interface PairFigures {
   n: number
   mean_a: number | null
   mean_b: number | null
-  /** mean_a - mean_b */
   difference: number | null
   se: number | null
   /** 95% t interval, clamped to -1..1 for unit-range scores. */
@@ -131,7 +110,6 @@ export interface PairFigures {
   /** Holm-adjusted over the report's pairs; null for pairs with a control. */
   p_adjusted: number | null
   method: 'sign_flips_exact' | 'sign_flips_rounded' | 'sign_flips_normal' | null
-  /** Scenarios by which agent passes; null without a threshold. */
   only_a_passes: number | null
   only_b_passes: number | null
   both_pass: number | null
@@ -140,14 +118,12 @@ export interface PairFigures {
   mcnemar_mid_p: number | null
   /** `p_adjusted` (for controls `p_value`) is below 0.05. */
   significant: boolean
-  /** Fewest scenarios that could make this pair significant. */
   min_scenarios: number
   /** Scenarios needed to detect a difference of this size with power 0.95. */
   scenarios_needed: number | null
   reasons: Reasons
 }
 
-/** A scenario that some agents have no score for. */
 export interface ExcludedScenario {
   scenario_id: string
   scenario_name: string
@@ -177,11 +153,8 @@ export interface ComparedPair extends PairFigures {
   /** Null without a threshold, like new and persistent failures. */
   new_passes: readonly ScenarioChange[] | null
   new_failures: readonly ScenarioChange[] | null
-  /** Includes new failures. */
   worse: readonly ScenarioChange[]
-  /** Includes new passes. */
   better: readonly ScenarioChange[]
   still_failing: readonly ScenarioChange[] | null
-  /** At least 50% and one second slower. */
   slower: readonly ScenarioChange[]
 }

@@ -48,7 +48,6 @@ export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Jud
   return { rule, complete: job.complete, ...scale, agents: ranked(agents, pairs), pairs, excluded_scenarios }
 }
 
-/** An agent with its figures and results by scenario. */
 export interface Side {
   agent: JudgedAgent
   figures: AgentFigures

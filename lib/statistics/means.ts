@@ -45,7 +45,6 @@ export const wilson = (k: number, n: number): Interval | null => {
   return { low: k === 0 ? 0 : center - half, high: k === n ? 1 : center + half }
 }
 
-/** Number of values from which the normal distribution replaces Student's t. */
 export const zFrom = 30
 
 export const tInterval = (mean: number, se: number, n: number): Interval =>

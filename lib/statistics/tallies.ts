@@ -9,11 +9,9 @@ import type {
 } from './figures.ts'
 import { meanOf } from './means.ts'
 
-/** An agent's result at one scenario. */
 export interface Tally {
   scenario_id: string
   scenario_name: string
-  /** Scores of the counted attempts. */
   scores: number[]
   mean: number | null
   duration_ms: number | null
@@ -125,7 +123,6 @@ const whyMissing = (attempts: readonly AttemptOutcome[]): NonNullable<Tally['why
   return attempts.some(({ state }) => failures.includes(state)) ? 'failures_left_out' : 'unknown_state'
 }
 
-/** Reported durations of attempts that were not canceled. */
 export const durationsOf = (outcomes: readonly Pick<AttemptOutcome, 'state' | 'duration_ms'>[]): number[] =>
   outcomes.flatMap(({ state, duration_ms }) =>
     state !== 'CANCELED' && typeof duration_ms === 'number' && Number.isFinite(duration_ms) ? [duration_ms] : [],

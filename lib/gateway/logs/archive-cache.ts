@@ -7,14 +7,11 @@ import { HttpError } from '../http/handle-request.ts'
 import { ArchiveFiles, type ArchiveLimits } from './archive-files.ts'
 
 interface CacheLimits extends ArchiveLimits {
-  /** Largest archive to copy. */
   archiveBytes: number
-  /** Total size of all copies. */
   cacheBytes: number
   archives: number
   /** Unused archives are dropped after this time. */
   idleMs: number
-  /** Read timeout. */
   readMs: number
   /** Minimum age before a reread, and at least four times the last read time. */
   minAgeMs: number

@@ -3,11 +3,8 @@ import { type Entry, fromFdPromise, getFileNameLowLevel, validateFileName, type 
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import { HttpError } from '../http/handle-request.ts'
 
-/** Resource limits for one archive. */
 export interface ArchiveLimits {
-  /** Largest file to unpack. */
   fileBytes: number
-  /** Maximum directory entries. */
   entries: number
 }
 
@@ -49,7 +46,6 @@ export class ArchiveFiles {
     }
   }
 
-  /** Reads in progress finish first. */
   close(): void {
     this.#zip.close()
   }
@@ -114,7 +110,6 @@ const readDirectory = async (zip: ZipFile, limits: ArchiveLimits) => {
       break
     }
     const path = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true)
-    // Skips folders.
     if (path.endsWith('/') && entry.uncompressedSize === 0 && nameProblem(path.slice(0, -1)) === null) continue
     const problem = entries.has(path) ? 'another entry has its name' : (nameProblem(path) ?? kindProblem(entry))
     if (problem !== null) {

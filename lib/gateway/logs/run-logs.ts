@@ -58,7 +58,6 @@ export const listRunLogs = (request: Request, id: string): Promise<Response> =>
 export const getRunLogFile = (request: Request, id: string): Promise<Response> =>
   fileOf(request, { of: 'benchmarkRuns', id })
 
-/** `GET /api/scenario-runs/{id}/logs/file?path=&version=`: the same for a scenario run. */
 export const getScenarioRunLogFile = (request: Request, id: string): Promise<Response> =>
   fileOf(request, { of: 'scenarioRuns', id })
 
@@ -145,7 +144,6 @@ const headersOf = (file: RunLogFile): Record<string, string> => ({
 })
 
 const wholeFile = (files: ArchiveFiles, file: RunLogFile): Response => {
-  // Rejected before the response starts.
   if (file.refusal !== null) throw files.refusalOf(file)
   const name = encodeURIComponent((file.path.split('/').at(-1) ?? '').toWellFormed()).replace(/['()*]/g, '_')
   return new Response(Readable.toWeb(Readable.from(files.whole(file), { objectMode: false })) as ReadableStream, {
@@ -171,7 +169,6 @@ const partOf = async (files: ArchiveFiles, file: RunLogFile, range: string): Pro
     )
   const bytes = await files.piece(file, start, end)
   return new Response(bytes as Buffer<ArrayBuffer>, {
-    // An empty file has no range.
     status: file.size_bytes === 0 ? 200 : 206,
     headers: {
       ...headersOf(file),

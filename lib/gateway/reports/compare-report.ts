@@ -83,7 +83,6 @@ type Figures = Pick<CompareReport, 'jobs' | 'agents' | 'complete' | 'pairs'> & {
 
 export const compareVerdict = (report: Figures): Verdict | null => {
   const { complete, agents } = report
-  // Controls are only compared if there is nothing else.
   const candidates = report.pairs.filter(({ a, b }) => !isControl(a.agent_name) && !isControl(b.agent_name))
   const pairs = candidates.length > 0 ? candidates : report.pairs
   const [first] = pairs
@@ -123,7 +122,6 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   }
 }
 
-/** Significant losses first, then significant gains, then by size. */
 const ranksBefore = (a: ComparedPair, b: ComparedPair): boolean => {
   const weight = ({ significant, difference }: ComparedPair) => (significant ? ((difference ?? 0) < 0 ? 2 : 1) : 0)
   const size = ({ difference }: ComparedPair) => (difference === null ? -1 : Math.abs(difference))

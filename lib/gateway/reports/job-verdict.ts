@@ -15,7 +15,6 @@ import { isControl, type Judgement } from '#lib/statistics/figures.ts'
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
   state?: string
-  /** Planned attempts of all agents, if the job reports them. */
   planned?: number | undefined
   metric?: string | null
 }
@@ -102,7 +101,6 @@ export const endings: Readonly<Record<string, string>> = {
   incomplete: 'was imported while still running',
 }
 
-/** Omits the default metric. */
 export const metricSentence = (metric: string | null): string[] =>
   metric === null || metric === 'reward' ? [] : [`Metric: ${truncate(metric)}.`]
 
@@ -113,7 +111,6 @@ const attemptsOf = (agents: readonly AgentFigures[]): number =>
     return sum + n_completed + n_failed + n_timeout + n_cancelled + n_other
   }, 0)
 
-/** `12 failed`, `3 timed out` */
 const stateCounts = (agents: readonly AgentFigures[]): string[] => {
   const kinds = { n_failed: 'failed', n_timeout: 'timed out', n_cancelled: 'canceled' } as const
   return Object.entries(kinds).flatMap(([kind, words]) => {
@@ -161,7 +158,6 @@ const othersSentence = (
 export const controlsSentence = (controls: readonly string[]): string[] =>
   controls.length === 0 ? [] : [`Not compared: ${controls.join(', ')}, which only check the tasks.`]
 
-/** Number of pairs that p values are adjusted for. */
 export const testedPairs = (pairs: readonly PairFigures[]): number =>
   pairs.filter(({ p_adjusted }) => p_adjusted != null).length
 
@@ -206,7 +202,6 @@ const pairSentence = (pair: PairFigures, name: NameOf, tested: number): string =
     : `${first} leads ${second} by ${amount(difference)} ${evidence(pair, tested)}`
 }
 
-/** `(95% CI 0.203 to 0.697, 15 paired scenarios). Significant, adjusted p = 0.008.` */
 export const evidence = (pair: PairFigures, tested: number): string => {
   const { difference, n, significant, p_value, p_adjusted, scenarios_needed, min_scenarios } = pair
   const basis = `(${intervalText(pair)}, ${countOf(n, 'paired scenario')}).`

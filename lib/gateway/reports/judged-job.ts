@@ -6,7 +6,6 @@ import type { CompareReport, ReportedJob } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { HttpError } from '../http/handle-request.ts'
 
-/** Scores the job by a metric. Throws 400 if it has no such metric. */
 export const requireMetric = (job: BenchmarkJob, metric: string | undefined): BenchmarkJob => {
   const metrics = metricsOf(job)
   if (metric === undefined || metrics.includes(metric)) return judgedBy(job, metric)

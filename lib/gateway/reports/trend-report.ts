@@ -182,7 +182,6 @@ const changedSince = (
   return incomparabilities(jobs, { agents, excluded_scenarios: ofBoth })
 }
 
-/** Ordered as in the newest job. */
 const agentsOnDataSet = (jobs: readonly BenchmarkJob[]): TrendReport['agents'] => {
   const counts = new Map<string, NamedAgent & { n_jobs: number }>()
   for (const job of jobs.toReversed()) {
@@ -227,7 +226,6 @@ const idsOf = (job: BenchmarkJob): ReadonlySet<string> =>
 const namesOf = (job: BenchmarkJob): ReadonlySet<string> =>
   new Set(outcomesOf(job).map(({ scenario_name }) => scenario_name))
 
-/** Relative to the larger set. */
 const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number =>
   a.size === 0 || b.size === 0 ? 0 : a.intersection(b).size / Math.max(a.size, b.size)
 

@@ -1,13 +1,16 @@
 import { EventEmitter } from 'node:events'
-import type { BenchmarkRunState } from '#lib/contract/benchmark-runs.ts'
-import { type BenchmarkRun, type BenchmarkRunAction, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
+import {
+  type BenchmarkRun,
+  type BenchmarkRunAction,
+  type BenchmarkRunState,
+  benchmarkRunRefusal,
+} from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkRunStart } from '#lib/contract/benchmarks.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { mergeProfiles, requireNeeds } from '#lib/service/domain/run-profile.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
 
@@ -17,7 +20,6 @@ interface Options {
 }
 
 export class BenchmarkRuns {
-  /** Emits `state` with (id, state) when a run ends. */
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly #options: Options
 
@@ -30,10 +32,6 @@ export class BenchmarkRuns {
   }
 
   start(account: string, body: BenchmarkRunStart): BenchmarkRun {
-    return this.get(account, this.#start(account, body))
-  }
-
-  #start(account: string, body: BenchmarkRunStart): string {
     const { store } = this.#options
     const benchmark = store.benchmarks.get(account, body.benchmark_id) ?? notFound('benchmark', body.benchmark_id)
     if (benchmark.status !== 'active')
@@ -53,7 +51,7 @@ export class BenchmarkRuns {
       agent_index: null,
       agent: null,
     })
-    return id
+    return this.get(account, id)
   }
 
   /**
@@ -70,7 +68,7 @@ export class BenchmarkRuns {
   }
 
   async #end(account: string, id: string, action: BenchmarkRunAction): Promise<BenchmarkRun> {
-    const run = this.#own(account, id)
+    const run = this.#options.store.benchmarkRuns.own(account, id) ?? notFound('benchmark run', id)
     const reason = benchmarkRunRefusal(action, run.state)
     if (reason) throw new ServiceError('conflict', reason, { shouldRetry: false })
     if (action === 'complete' && run.job_id !== null)
@@ -104,9 +102,5 @@ export class BenchmarkRuns {
       store.benchmarkRuns.end(id, { state, end_time_ms: Date.now(), score })
     })
     this.changes.emit('state', id, state)
-  }
-
-  #own(account: string, id: string): BenchmarkRunRecord {
-    return this.#options.store.benchmarkRuns.own(account, id) ?? notFound('benchmark run', id)
   }
 }

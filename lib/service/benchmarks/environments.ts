@@ -1,17 +1,27 @@
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { copyFolders, removeFolder } from '#lib/service/devboxes/disk.ts'
-import { systemOf } from '#lib/service/devboxes/mounts.ts'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { copyFolders, measure, removeFolder } from '#lib/service/devboxes/disk.ts'
+import { systemOf, systemsBelow } from '#lib/service/devboxes/mounts.ts'
 import { makeSystemBase, setSystemsFolder, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
 import type { System } from '#lib/service/engine/engine.ts'
-import { bytesOf, EnvironmentCache, environmentPrefix, environmentsInUse } from './environment-cache.ts'
+import { sizeText } from '#lib/service/kit/amounts.ts'
 import type { Warning } from './outcome.ts'
 
-interface Build {
+interface CachedEnvironment {
+  name: string
+  bytes: number
+  usedMs: number
+  builtFor: string | null
+}
+
+interface Options {
   folder: string
-  end: () => void
+  devboxFolder: string
+  /** 0 for no limit. */
+  maxBytes: number
+  log: (entry: object) => void
 }
 
 /**
@@ -19,21 +29,27 @@ interface Build {
  * its own layer above.
  */
 export class Environments {
-  readonly #folder: string
+  readonly #options: Options
   readonly #building = new Map<string, Promise<void>>()
-  readonly #builds = new Map<string, Build>()
+  readonly #builds = new Map<string, { folder: string; end: () => void }>()
   /** Folders of builds that could not be cached: trials do not wait for those. */
   readonly #uncacheable = new Set<string>()
-  readonly #cache: EnvironmentCache
+  /** Number of devboxes being created with each. A created devbox is found by its folder. */
+  readonly #starting = new Map<string, number>()
+  #queue: Promise<void> = Promise.resolve()
 
-  constructor(options: ConstructorParameters<typeof EnvironmentCache>[0]) {
-    this.#folder = options.folder
-    this.#cache = new EnvironmentCache(options)
+  constructor(options: Options) {
+    this.#options = options
     setSystemsFolder(options.folder)
   }
 
   recover(): void {
-    this.#cache.recover()
+    const { folder, log } = this.#options
+    const names = existsSync(folder) ? readdirSync(folder) : []
+    for (const name of names.filter((each) => each.startsWith(unfinishedPrefix)))
+      removeFolder(join(folder, name)).catch((error: unknown) =>
+        log({ level: 'warn', message: `${join(folder, name)} could not be removed`, error: String(error) }),
+      )
   }
 
   /**
@@ -46,13 +62,13 @@ export class Environments {
     create: (system: Omit<System, 'own'> | undefined) => Promise<string>,
   ): Promise<string> {
     if ((await systemProblem()) !== undefined) return create(undefined)
-    const base = await makeSystemBase(this.#folder)
+    const base = await makeSystemBase(this.#options.folder)
     if (key === undefined) return create({ base, layers: [] })
     const folder = this.#folderOf(key, base)
     for (let other = this.#building.get(folder); other; other = this.#building.get(folder))
       await orAborted(other, signal)
     if (existsSync(folder))
-      return this.#cache.use(basename(folder), async () => {
+      return this.#use(folder, async () => {
         const firstUid = Number(await readFile(join(folder, 'first-uid'), 'utf8'))
         return create({ base, layers: [{ folder, firstUid }] })
       })
@@ -88,29 +104,87 @@ export class Environments {
   }
 
   /** Caches the build of a devbox in which no command of the task has run, if there is room. */
-  async store(
+  store(
     key: string,
     devboxFolder: string,
     { builtFor, warnings, signal }: { builtFor: string; warnings: readonly Warning[]; signal: AbortSignal },
   ): Promise<void> {
-    const system = systemOf(devboxFolder)
-    if (!system) return
-    const folder = this.#folderOf(key, system.base)
-    if (existsSync(folder)) return
-    const bytes = await bytesOf(join(system.own, 'upper'))
-    await this.#cache.add({ name: basename(folder), bytes, builtFor, signal }, async (unfinished) => {
-      const from = ['upper', 'first-uid'].map((name) => join(system.own, name))
-      await copyFolders({ from, to: unfinished, isolation: 'bubblewrap', marks: {}, signal })
-      await writeFile(join(unfinished, warningsFile), JSON.stringify(warnings))
+    const stored = this.#queue.then(async () => {
+      const system = systemOf(devboxFolder)
+      const folder = system && this.#folderOf(key, system.base)
+      if (!folder || existsSync(folder)) return
+      const bytes = await bytesOf(join(system.own, 'upper'))
+      const title = `The environment built for ${builtFor} (${sizeText(bytes)})`
+      const { log, maxBytes } = this.#options
+      if (!(await this.#makeRoom(bytes)))
+        return log({ level: 'warn', message: `${title} is not cached: the limit is ${sizeText(maxBytes)}` })
+      const unfinished = join(this.#options.folder, `${unfinishedPrefix}${randomBytes(6).toString('hex')}`)
+      try {
+        await mkdir(unfinished, { mode: 0o700 })
+        const from = ['upper', 'first-uid'].map((name) => join(system.own, name))
+        await copyFolders({ from, to: unfinished, isolation: 'bubblewrap', marks: {}, signal })
+        await writeFile(join(unfinished, warningsFile), JSON.stringify(warnings))
+        await writeFile(join(unfinished, noteFile), JSON.stringify({ bytes, builtFor }))
+        await rename(unfinished, folder)
+        log({ level: 'info', message: `${title} is cached` })
+      } catch (error) {
+        signal.throwIfAborted()
+        log({ level: 'warn', message: `${title} could not be cached`, error: String(error) })
+      } finally {
+        await removeFolder(unfinished)
+      }
     })
+    this.#queue = stored.catch(() => undefined)
+    return stored
+  }
+
+  async #use<T>(folder: string, create: () => Promise<T>): Promise<T> {
+    const count = (change: number) => this.#starting.set(folder, (this.#starting.get(folder) ?? 0) + change)
+    count(1)
+    try {
+      return await create()
+    } finally {
+      const now = new Date()
+      await utimes(folder, now, now).catch(() => undefined)
+      count(-1)
+    }
+  }
+
+  /** Removes the least recently used environments that no devbox uses until `bytes` fit. */
+  async #makeRoom(bytes: number): Promise<boolean> {
+    const { folder, devboxFolder, maxBytes, log } = this.#options
+    if (maxBytes === 0 || bytes > maxBytes) return maxBytes === 0
+    const cached = await cachedEnvironments(folder)
+    let total = cached.reduce((sum, each) => sum + each.bytes, 0)
+    const startedMs = Date.now()
+    const inUse = total + bytes > maxBytes ? await environmentsInUse(devboxFolder) : new Set<string>()
+    for (const { name, builtFor, usedMs, ...each } of cached) {
+      if (total + bytes <= maxBytes) break
+      // `inUse` may miss devboxes created since.
+      const path = join(folder, name)
+      if (inUse.has(path) || this.#starting.get(path) || usedMs >= startedMs) continue
+      // Renamed first, so that no trial finds it half removed.
+      const removed = join(folder, `${unfinishedPrefix}${name}`)
+      await rename(path, removed)
+      total -= each.bytes
+      const title = `The environment built for ${builtFor ?? 'a task'} (${sizeText(each.bytes)})`
+      const size = `cache size ${sizeText(total)} of ${sizeText(maxBytes)}`
+      const lastUsed = new Date(usedMs).toISOString()
+      log({ level: 'info', message: `${title} is removed to make room: last used ${lastUsed}; ${size}` })
+      await removeFolder(removed)
+    }
+    return total + bytes <= maxBytes
   }
 
   #folderOf(key: string, base: string): string {
     const name = createHash('sha256').update(`${key}\n${base}`).digest('hex').slice(0, 32)
-    return join(this.#folder, `${environmentPrefix}${name}`)
+    return join(this.#options.folder, `${environmentPrefix}${name}`)
   }
 }
 
+export const environmentPrefix = 'environment-'
+const unfinishedPrefix = 'new-environment-'
+const noteFile = 'kept.json'
 const warningsFile = 'warnings.json'
 
 const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
@@ -140,4 +214,27 @@ export const clearEnvironments = async (
     await removeFolder(join(folder, name))
   }
   return { removed, bytes, used: names.length - removed.length }
+}
+
+export const cachedEnvironments = async (folder: string): Promise<CachedEnvironment[]> => {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(environmentPrefix))
+  const cached: CachedEnvironment[] = []
+  for (const name of names) {
+    const path = join(folder, name)
+    const stats = await stat(path).catch(() => undefined)
+    if (!stats) continue
+    const note = await readFile(join(path, noteFile), 'utf8').catch(() => undefined)
+    const { bytes, builtFor = null } =
+      note === undefined ? { bytes: await bytesOf(path) } : (JSON.parse(note) as { bytes: number; builtFor: string })
+    cached.push({ name, bytes, builtFor, usedMs: stats.mtimeMs })
+  }
+  return cached.sort((a, b) => a.usedMs - b.usedMs)
+}
+
+const bytesOf = async (path: string): Promise<number> =>
+  (await measure([path], { isolation: 'none', marks: {} })).usedBytes
+
+export const environmentsInUse = async (devboxFolder: string): Promise<Set<string>> => {
+  const systems = await systemsBelow(devboxFolder)
+  return new Set(systems.flatMap(({ base, layers }) => [base, ...layers.map(({ folder }) => folder)]))
 }

@@ -14,15 +14,14 @@ import {
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
+import { Slots } from '#lib/service/kit/slots.ts'
 import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { asException, defaultMetric, missingMetric, outcomeOf, type Rewards, rewardResult } from './outcome.ts'
-import { type JobPlan, profileOf } from './plan.ts'
-import { isRetried, retryDelaySeconds } from './retry.ts'
+import { isRetried, type JobPlan, profileOf, retryDelaySeconds } from './plan.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
-import type { TrialSlots } from './trial-slots.ts'
 import { endedBy, insertScenarioRun, isOutOfCapacity, type RunTrial, type Trial, type TrialEnd } from './trials.ts'
 
 export interface JobDeps {
@@ -43,7 +42,6 @@ interface RunningRun {
   canceled: AbortController
   remaining: number
   running: number
-  /** Limit for this agent, in addition to the job's. */
   concurrency: number
 }
 
@@ -65,7 +63,6 @@ export class RunningJob {
   #pending: PendingTrial[] = []
   #running = 0
   #concurrentTrials: number
-  /** Reward keys so far, in order of appearance. */
   #metrics: string[]
   /** True once the pending trials are known; until then, having none is not the end. */
   #isResumed = false
@@ -220,7 +217,6 @@ export class RunningJob {
     }
   }
 
-  /** Runs a trial with its retries. A retry that waits still counts as a concurrent trial. */
   async #runWithRetries(run: RunningRun, trial: PendingTrial): Promise<void> {
     const { plan, spec, account } = this.#job
     const signal = AbortSignal.any([run.canceled.signal, this.#stop])
@@ -255,7 +251,6 @@ export class RunningJob {
     }
   }
 
-  /** Returns true if a retry follows. */
   async #runOnce(trial: Trial, signal: AbortSignal): Promise<boolean> {
     const { store, scenarioRuns, runTrial, log } = this.#deps
     const id = newId('scr')
@@ -406,3 +401,15 @@ const setUpFailure = (error: unknown): RunFailure =>
   error instanceof ServiceError
     ? { exception_type: 'SandboxBuildFailedError', exception_message: error.message }
     : asException(error)
+
+export type TrialSlots = Slots<{ account: string; job: string }>
+
+/**
+ * Limits concurrent trials over all jobs. The next slot goes to the account, then the job, with the fewest running
+ * trials, so that a large job does not block a small one.
+ */
+export const createTrialSlots = (count: number): TrialSlots =>
+  new Slots(count, ({ account, job }, running) => {
+    const ofAccount = running.filter((each) => each.account === account)
+    return ofAccount.length * count + ofAccount.filter((each) => each.job === job).length
+  })

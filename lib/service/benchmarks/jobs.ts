@@ -14,11 +14,10 @@ import type { NamedAgents } from './agents/named-agents.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { Environments } from './environments.ts'
 import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
-import { type JobDeps, RunningJob } from './job.ts'
+import { createTrialSlots, type JobDeps, RunningJob } from './job.ts'
 import type { JobPlan, PlannedJob } from './plan.ts'
 import { planScenarios } from './plan-scenarios.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
-import { createTrialSlots } from './trial-slots.ts'
 import { createRunTrial } from './trials.ts'
 
 /** Unspecified: concurrent jobs per account; the others are queued. */
@@ -55,24 +54,13 @@ interface Options {
   log: (entry: object) => void
 }
 
-interface Queued {
-  id: string
-  account: string
-}
-
-interface Active {
-  account: string
-  job: RunningJob
-  done: Promise<void>
-}
-
 export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
   readonly #closing = new AbortController()
-  readonly #active = new Map<string, Active>()
+  readonly #active = new Map<string, { account: string; job: RunningJob; done: Promise<void> }>()
   readonly #environments: Environments
-  #queue: Queued[] = []
+  #queue: { id: string; account: string }[] = []
 
   constructor(options: Options) {
     this.#options = options
@@ -88,7 +76,6 @@ export class Jobs {
   recover(): void {
     this.#environments.recover()
     const { benchmarkJobs } = this.#options.store
-    // In creation order; a job whose tasks are still unread follows when they are.
     for (const { id, account } of benchmarkJobs.unended()) void this.#enqueue(id, account)
   }
 
@@ -104,55 +91,8 @@ export class Jobs {
   }
 
   /** Throws 400 with all problems, 409 for a taken name, 429 at the job limit, 507 without disk space. */
-  async create(account: string, body: BenchmarkJobCreate): Promise<BenchmarkJob> {
+  async create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<BenchmarkJob> {
     this.#options.quota.require(account)
-    return this.get(account, await this.#create(account, body))
-  }
-
-  /** Throws 404, or 409 for a job that has ended otherwise. */
-  cancel(account: string, id: string): BenchmarkJob {
-    const { state } = this.get(account, id)
-    if (state !== 'cancelled' && hasJobEnded(state))
-      throw new ServiceError('conflict', `The job is ${state} and can no longer be canceled`, {
-        shouldRetry: false,
-      })
-    const active = this.#active.get(id)
-    if (active) active.job.cancel()
-    else if (state !== 'cancelled') {
-      this.#queue = this.#queue.filter((each) => each.id !== id)
-      this.#options.store.benchmarkJobs.move(id, 'cancelled', Date.now(), null)
-    }
-    return this.get(account, id)
-  }
-
-  /** Running trials continue. Throws 404, or 409 for a job that has ended. */
-  setConcurrency(account: string, id: string, trials: number): BenchmarkJob {
-    const { benchmarkJobs } = this.#options.store
-    const { state } = this.get(account, id)
-    if (hasJobEnded(state))
-      throw new ServiceError('conflict', `The job is ${state}; no more trials will run`, { shouldRetry: false })
-    const { plan, spec, warnings } = benchmarkJobs.record<JobPlan>(id)
-    const orchestrator_config = { ...spec.orchestrator_config, n_concurrent_trials: trials }
-    benchmarkJobs.plan(id, {
-      spec: { ...spec, orchestrator_config },
-      plan: { ...plan, concurrentTrials: trials },
-      warnings: [
-        ...warnings.filter(({ sentence }) => !sentence.startsWith(concurrencyField)),
-        ...this.#concurrencyWarning(trials),
-      ],
-    })
-    this.#active.get(id)?.job.setConcurrency(trials)
-    return this.get(account, id)
-  }
-
-  #concurrencyWarning(trials: number): JobWarning[] {
-    const { trialsAtOnce } = this.#options
-    if (trials <= trialsAtOnce) return []
-    const sentence = `${concurrencyField} is ${trials}, but this service runs at most ${trialsAtOnce} trials at once (--max-trials)`
-    return [{ sentence, tasks: [] }]
-  }
-
-  async #create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<string> {
     const { store, isolation, datasetRoots, namedAgents } = this.#options
     if (!spec) throw invalid({ field: 'spec', message: 'is required' })
     this.#requireNameAndLimit(account, name)
@@ -180,7 +120,49 @@ export class Jobs {
     const enqueued = this.#enqueue(id, account)
     // A job of thousands of tasks is returned before they are read.
     await Promise.race([enqueued, delay(responseMs, undefined, { ref: false })])
-    return id
+    return this.get(account, id)
+  }
+
+  /** Throws 404, or 409 for a job that has ended otherwise. */
+  cancel(account: string, id: string): BenchmarkJob {
+    const { state } = this.get(account, id)
+    if (state !== 'cancelled' && hasJobEnded(state))
+      throw new ServiceError('conflict', `The job is ${state} and can no longer be canceled`, {
+        shouldRetry: false,
+      })
+    const active = this.#active.get(id)
+    if (active) active.job.cancel()
+    else if (state !== 'cancelled') {
+      this.#queue = this.#queue.filter((each) => each.id !== id)
+      this.#options.store.benchmarkJobs.move(id, 'cancelled', Date.now(), null)
+    }
+    return this.get(account, id)
+  }
+
+  setConcurrency(account: string, id: string, trials: number): BenchmarkJob {
+    const { benchmarkJobs } = this.#options.store
+    const { state } = this.get(account, id)
+    if (hasJobEnded(state))
+      throw new ServiceError('conflict', `The job is ${state}; no more trials will run`, { shouldRetry: false })
+    const { plan, spec, warnings } = benchmarkJobs.record<JobPlan>(id)
+    const orchestrator_config = { ...spec.orchestrator_config, n_concurrent_trials: trials }
+    benchmarkJobs.plan(id, {
+      spec: { ...spec, orchestrator_config },
+      plan: { ...plan, concurrentTrials: trials },
+      warnings: [
+        ...warnings.filter(({ sentence }) => !sentence.startsWith(concurrencyField)),
+        ...this.#concurrencyWarning(trials),
+      ],
+    })
+    this.#active.get(id)?.job.setConcurrency(trials)
+    return this.get(account, id)
+  }
+
+  #concurrencyWarning(trials: number): JobWarning[] {
+    const { trialsAtOnce } = this.#options
+    if (trials <= trialsAtOnce) return []
+    const sentence = `${concurrencyField} is ${trials}, but this service runs at most ${trialsAtOnce} trials at once (--max-trials)`
+    return [{ sentence, tasks: [] }]
   }
 
   async #enqueue(id: string, account: string): Promise<void> {
@@ -201,7 +183,6 @@ export class Jobs {
         })
       }
       this.#queue.push({ id, account })
-      // After the response that the job is queued.
       setImmediate(() => this.#startNext())
     } catch (error) {
       if (this.#closing.signal.aborted) return

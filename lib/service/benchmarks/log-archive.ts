@@ -17,7 +17,6 @@ import { type ZipEntry, zip } from './zip.ts'
 interface Options {
   folderOf: (scenarioRunId: string) => string
   devboxFolderOf: (devboxId: string) => string
-  /** Resolves when all devbox logs so far are on disk. */
   flush: () => Promise<void>
   store: {
     scenarioRuns: Pick<ScenarioRunStore, 'record' | 'ofBenchmarkRun'>
@@ -56,7 +55,6 @@ export class LogArchives {
     return zip(this.#entries(run, scrubber, (path) => `${run.id}_${cut(path.join('_'))}`))
   }
 
-  /** `<scenario>__<attempt>/<id>_<path>`, in start order. */
   async ofBenchmarkRun(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { store } = this.#options
     const run = store.benchmarkRuns.record(id) ?? notFound('benchmark run', id)

@@ -2,7 +2,6 @@ import { constants, existsSync } from 'node:fs'
 import { type FileHandle, open, opendir } from 'node:fs/promises'
 
 export interface LogFile {
-  /** Path segments; bytes that are not UTF-8 are U+FFFD. */
   path: string[]
   modifiedMs: number
   /** Read it before requesting the next file. Ends at the size the file had when it was found. */

@@ -5,13 +5,11 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 
 export type Rewards = Record<string, number>
 
-/** The reward key that scores a job, unless its importer chose another. */
 export const defaultMetric = (metrics: readonly string[]): string | null =>
   metrics.includes('reward') ? 'reward' : (metrics[0] ?? null)
 
 export interface Outcome {
   state: (typeof scenarioOutcomeStates)[number]
-  /** Null unless COMPLETED with the metric among its rewards. */
   score: number | null
   failure_reason: RunFailure | null
 }

@@ -9,7 +9,6 @@ import type { AgentDefinition } from './agents/definition.ts'
 /** What a job runs. Plain JSON, stored with the job, so that a restart can resume it. */
 export interface JobPlan {
   scenarios: { id: string; name: string }[]
-  /** Independent attempts per scenario and agent. */
   attempts: number
   concurrentTrials: number
   retry: RetryPolicy
@@ -25,7 +24,6 @@ export interface RetryPolicy {
   maxRetries: number
   /** Exception types to retry; null for all. */
   include: string[] | null
-  /** Takes precedence over `include`. */
   exclude: string[]
   waitMultiplier: number
   minWaitSeconds: number
@@ -35,7 +33,6 @@ export interface RetryPolicy {
 /** Scenarios and agents are in the order of the plan and the spec. */
 export interface HarborPart {
   scenarios: HarborScenario[]
-  /** Tasks not read yet; they become the scenarios. */
   unread: ChosenTask[]
   agents: HarborAgent[]
   settings: HarborSettings
@@ -66,12 +63,10 @@ export interface HarborAgent {
   kwargs: Record<string, unknown>
   overrideTimeoutSeconds: number | null
   maxTimeoutSeconds: number | null
-  /** Concurrent trials of this agent; null for no limit besides the job's. */
   nConcurrent: number | null
   env: Environment
 }
 
-/** Known values, and secrets that are read when a trial starts. */
 export interface Environment {
   variables: StringMap
   secrets: StringMap
@@ -91,11 +86,9 @@ export interface HarborSettings {
     overrideCpus: number | null
     overrideMemoryMb: number | null
     overrideStorageMb: number | null
-    /** Build the Dockerfile even if the task names an image. */
     forceBuild: boolean
     env: Environment
   }
-  /** Appended to every instruction. */
   extraInstructions: string[]
 }
 
@@ -127,3 +120,28 @@ export const planError = (problems: readonly FieldProblem[]): ServiceError => {
     shouldRetry: false,
   })
 }
+
+/** Failures that a retry would hardly change; Harbor's list. */
+export const notRetriedByDefault = [
+  'AgentTimeoutError',
+  'VerifierTimeoutError',
+  'RewardFileNotFoundError',
+  'RewardFileEmptyError',
+  'VerifierOutputParseError',
+  'ApiUsageLimitError',
+  'AgentSafetyRefusalError',
+  'AgentAuthenticationError',
+  'ModelNotFoundError',
+]
+
+/** `retries`: retries so far. A canceled trial is never retried. */
+export const isRetried = (retry: RetryPolicy, exceptionType: string, retries: number): boolean =>
+  retries < retry.maxRetries &&
+  exceptionType !== 'CancelledError' &&
+  !retry.exclude.includes(exceptionType) &&
+  (retry.include?.includes(exceptionType) ?? true)
+
+export const retryDelaySeconds = (
+  { minWaitSeconds, waitMultiplier, maxWaitSeconds }: RetryPolicy,
+  retries: number,
+): number => Math.min(minWaitSeconds * waitMultiplier ** retries, maxWaitSeconds)

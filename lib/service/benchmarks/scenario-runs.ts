@@ -27,7 +27,6 @@ import { quotePath, Workbench } from './workbench.ts'
 
 /** Public clients expect to see `scoring` at least once, however fast the scorers are. */
 const minScoringMs = 150
-/** How long a response waits for a devbox to shut down. */
 const shutdownTimeoutMs = 5000
 // More would not finish sooner and would slow down other requests.
 const maxConcurrentShutdowns = 16
@@ -95,7 +94,6 @@ export class ScenarioRuns {
     }
   }
 
-  /** Interrupts scoring; the next start repeats it. */
   async close(): Promise<void> {
     this.#options.devboxes.changes.off('status', this.#devboxMoved)
     this.#closing.abort()
@@ -106,12 +104,7 @@ export class ScenarioRuns {
     return this.#options.store.scenarioRuns.get(account, id) ?? notFound('scenario run', id)
   }
 
-  /** Its devbox is still starting when this resolves. Throws 400, 404 or 409. */
   async start(account: string, body: ScenarioRunStart): Promise<ScenarioRun> {
-    return this.get(account, await this.#start(account, body))
-  }
-
-  async #start(account: string, body: ScenarioRunStart): Promise<string> {
     const { store } = this.#options
     const scenario = store.scenarios.get(account, body.scenario_id) ?? notFound('scenario', body.scenario_id)
     if (scenario.status !== 'active')
@@ -119,7 +112,7 @@ export class ScenarioRuns {
     const under = body.benchmark_run_id ? this.#profileOf(account, body.benchmark_run_id, scenario.id) : {}
     const profile = mergeProfiles(under, body.runProfile ?? {})
     requireNeeds(store.secrets, account, scenario, profile)
-    return this.open({
+    const id = await this.open({
       account,
       scenario,
       benchmarkRunId: body.benchmark_run_id || null,
@@ -127,9 +120,9 @@ export class ScenarioRuns {
       metadata: body.metadata ?? {},
       profile,
     })
+    return this.get(account, id)
   }
 
-  /** Throws 400, 404 or 409 if the scenario cannot run as part of the benchmark run. */
   #profileOf(account: string, benchmarkRunId: string, scenarioId: string): RunProfile {
     const { store } = this.#options
     const field = 'benchmark_run_id'
@@ -202,7 +195,6 @@ export class ScenarioRuns {
     return isOwn ? [top] : undefined
   }
 
-  /** The run is `scoring` when this returns, and later `scored`. Throws 400, 404 or 409. */
   score(account: string, id: string): ScenarioRun {
     const { devboxes } = this.#options
     const run = this.#own(account, id)
@@ -237,7 +229,6 @@ export class ScenarioRuns {
     await this.released([id])
   }
 
-  /** Like `end`, without waiting for the devbox. */
   endNow(id: string, event: EndingEvent, ending: Ending = {}): void {
     this.endAll([{ id, event, ...ending }])
   }
@@ -281,7 +272,6 @@ export class ScenarioRuns {
     }
   }
 
-  /** Resolves when the devboxes of ended runs are gone, or after 5 s. */
   async released(ids: readonly string[]): Promise<void> {
     await settledWithin(Promise.all(ids.map((id) => this.#releases.get(id))), shutdownTimeoutMs)
   }

@@ -3,8 +3,7 @@ import type { Scorer } from '#lib/contract/scenarios.ts'
 import { meetsConstraint } from '#lib/service/domain/version-constraint.ts'
 import { jsonOf } from '#lib/service/kit/json.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
-import { fromZeroToOne, numberInLastLine } from './score-text.ts'
-import { runScorer, type ScorerBench, ScorerError } from './scorer.ts'
+import { fromZeroToOne, numberInLastLine, runScorer, type ScorerBench, ScorerError } from './scorer.ts'
 
 type PythonScorer = Extract<Scorer, { type: 'python_script_scorer' }>
 

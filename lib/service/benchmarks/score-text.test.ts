@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fromZeroToOne, lastScore, numberInLastLine } from './score-text.ts'
+import { fromZeroToOne, lastScore, numberInLastLine } from './scorer.ts'
 
 describe('the last score in an output', () => {
   it.each([

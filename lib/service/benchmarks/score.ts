@@ -4,11 +4,20 @@ import type { Scenario, Scorer, ScorerType } from '#lib/contract/scenarios.ts'
 import { type FunctionResult, weightedScore } from '#lib/service/domain/scenario-runs.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import { scorePython } from './score-python.ts'
-import { fromZeroToOne, lastScore, numberInLastLine } from './score-text.ts'
-import { requireDirectory, runScorer, type Scored, type ScorerBench, ScorerError, writeTestFile } from './scorer.ts'
+import {
+  fromZeroToOne,
+  lastScore,
+  numberInLastLine,
+  requireDirectory,
+  runScorer,
+  type Scored,
+  type ScorerBench,
+  ScorerError,
+  writeTestFile,
+} from './scorer.ts'
 import { maxVariableBytes, quotePath } from './workbench.ts'
 
-export interface ScoringContext {
+interface ScoringContext {
   scenario: Pick<Scenario, 'input_context' | 'reference_output' | 'environment' | 'scoring_contract'>
   bench: ScorerBench
   customScorer: (type: string) => string | undefined
@@ -135,5 +144,4 @@ const byLine = (finished: Scored, otherwise: (text: string) => string | undefine
   return { score: fromZeroToOne(text, output), output }
 }
 
-/** Public clients escape the pattern for a shell in double quotes. */
 const asTyped = (pattern: string) => pattern.replace(/\\([$"`\\])/g, '$1')

@@ -14,7 +14,6 @@ export class ScorerError extends Error {
   }
 }
 
-/** The devbox, directory and shared deadline of a run's scorers. */
 export interface ScorerBench {
   workbench: Workbench
   workingDirectory: string | null
@@ -80,4 +79,24 @@ const tail = (text: string): string => {
   const cut = bytes.subarray(bytes.length - maxOutputBytes)
   const line = cut.indexOf('\n') + 1
   return `[${bytes.length - cut.length + line} bytes omitted]\n${cut.subarray(line).toString()}`
+}
+
+/** The agent controls the output, so patterns only match short text. */
+const maxNumberLength = 64
+const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
+const scoreWord = /(?<!\S)score=(\S{1,64})(?!\S)/g
+
+export const lastScore = (text: string): string | undefined =>
+  [...text.matchAll(scoreWord)].map(([, value = '']) => value).findLast((value) => number.test(value))
+
+export const numberInLastLine = (text: string): string | undefined => {
+  const trimmed = text.trimEnd()
+  const line = trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim()
+  return line.length <= maxNumberLength && number.test(line) ? line : undefined
+}
+
+export const fromZeroToOne = (text: string, output: string): number => {
+  const value = Number(text)
+  if (!(value >= 0 && value <= 1)) throw new ScorerError(`The score ${text} is not between 0 and 1`, output)
+  return value
 }

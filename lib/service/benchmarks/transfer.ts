@@ -47,7 +47,6 @@ export const sendFolder = async (
   if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)
 }
 
-/** Copies a path to the same place in another devbox, which extracts nothing else from the archive. */
 export const copyAcross = async (
   from: RunningDevbox,
   { devbox, signal }: Target,
@@ -116,7 +115,6 @@ export const readEndOf = (target: Target, path: string, maxBytes: number): Promi
     let size = 0
     for await (const chunk of output as AsyncIterable<Buffer>) {
       size += chunk.length
-      // A growing file would never end.
       if (size > 2 * maxBytes) break
       chunks.push(chunk)
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTrialSlots, type TrialSlots } from './trial-slots.ts'
+import { createTrialSlots, type TrialSlots } from './job.ts'
 
 const never = new AbortController().signal
 

@@ -89,7 +89,6 @@ export const createRunTrial =
     }
   }
 
-/** Time to start, score and shut down a devbox, in addition to its agent's. */
 const spareSeconds = 2 * 3600
 
 const openScenarioTrial = async ({ store, scenarioRuns }: TrialDeps, trial: Trial, id: string): Promise<void> => {
@@ -156,12 +155,16 @@ const runCommand = async (
     return null
   }
   const scrubber = scrubberOf(deps, trial)
-  const { text } = scrubber
   const folder = `agent-${id}`
   const logs = `${workbench.tmp}/${folder}`
   await workbench.must('mkdir -p -- "$FOLDER"', { FOLDER: logs })
   const env = {
-    ...(definition && { ...variablesOf(workbench, definition, agent.kwargs), ...revealed(deps, trial) }),
+    // The devbox has these, too, but they are checked before it starts.
+    ...(definition && {
+      ...variablesOf(workbench, definition, agent.kwargs),
+      ...trial.run.profile.envVars,
+      ...deps.store.secrets.reveal(account, trial.run.profile.secrets ?? {}),
+    }),
     HARBOR_AGENT_LOGS: logs,
   }
   const version =
@@ -193,11 +196,15 @@ const runCommand = async (
     const output = definition
       ? await workbench.tail(`${logs}/command.txt`)
       : outputTail({ exitStatus, stdout: '', stderr })
-    return asException(agentFailure(exitStatus, text(output)))
+    return asException(agentFailure(exitStatus, scrubber.text(output)))
   } finally {
     if (!signal.aborted) {
       const { usage, hasTrajectory } = await traceOf(workbench, definition, logs)
-      note({ version: version && text(version), usage, trajectories: hasTrajectory ? [`agent/${trajectoryFile}`] : [] })
+      note({
+        version: version && scrubber.text(version),
+        usage,
+        trajectories: hasTrajectory ? [`agent/${trajectoryFile}`] : [],
+      })
       const saved = join(deps.logFolderOf(id), 'agent')
       await saveFiles(join(deps.folderOf(devboxId), 'tmp', folder), saved, {
         scrubber,
@@ -225,12 +232,6 @@ const networkRestriction = (
     allows: (host) => !/^[\w-]+(\.[\w-]+)+$/.test(host) || allowsName(host, { ...network, privateNetwork: false }),
   }
 }
-
-/** The devbox has these, too, but they are checked before it starts. */
-const revealed = ({ store }: TrialDeps, { account, run }: Pick<Trial, 'account' | 'run'>) => ({
-  ...run.profile.envVars,
-  ...store.secrets.reveal(account, run.profile.secrets ?? {}),
-})
 
 const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
   const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs, environments } = deps
@@ -269,7 +270,6 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
   }
 }
 
-/** `devboxId` is null if no devbox could be created. */
 export const insertScenarioRun = (
   scenarioRuns: ScenarioRunStore,
   trial: Trial,

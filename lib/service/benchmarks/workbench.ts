@@ -26,7 +26,6 @@ interface Options {
   devboxes: Devboxes
   executions: Executions
   signal: AbortSignal
-  /** Time limit for the service's own commands. */
   ownSeconds?: number
 }
 
@@ -52,7 +51,6 @@ export const isVariableName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]
 
 const settledStatuses = ['running', 'suspending', 'suspended', 'failure', 'shutdown']
 const maxRewardBytes = 1024 * 1024
-/** Emptying a large folder may take minutes on a slow disk. */
 const defaultOwnSeconds = 600
 const tailLines = 20
 const maxTailLength = 2000
@@ -69,7 +67,6 @@ export class Workbench {
     this.#options = options
   }
 
-  /** A folder of the service in the devbox, not on the devbox's disk. */
   get runFolder(): string {
     return this.#devbox().sandbox.run
   }
@@ -186,7 +183,6 @@ export class Workbench {
     }
   }
 
-  /** Undefined if the file does not exist. */
   read(path: string, maxBytes = maxRewardBytes): Promise<string | undefined> {
     return readSmall({ devbox: this.#devbox(), signal: this.#own }, path, maxBytes)
   }
@@ -203,7 +199,6 @@ export class Workbench {
     await unpackFolder({ devbox: this.#devbox(), signal: this.#options.signal }, archive, parent, name)
   }
 
-  /** Empty if the file cannot be read. */
   async tail(path: string): Promise<string> {
     try {
       return outputTail(

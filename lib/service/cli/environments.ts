@@ -1,7 +1,11 @@
 import { join, resolve } from 'node:path'
 import { clearInstalls } from '#lib/service/benchmarks/agents/installs.ts'
-import { cachedEnvironments, environmentPrefix, environmentsInUse } from '#lib/service/benchmarks/environment-cache.ts'
-import { clearEnvironments } from '#lib/service/benchmarks/environments.ts'
+import {
+  cachedEnvironments,
+  clearEnvironments,
+  environmentPrefix,
+  environmentsInUse,
+} from '#lib/service/benchmarks/environments.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'

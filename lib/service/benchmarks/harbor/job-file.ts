@@ -9,9 +9,9 @@ import {
   type HarborPart,
   type JobPlan,
   maxTrialsPerJob,
+  notRetriedByDefault,
   type RetryPolicy,
 } from '../plan.ts'
-import { notRetriedByDefault } from '../retry.ts'
 import { isVariableName } from '../workbench.ts'
 import { findFile } from './datasets.ts'
 import { type Agent, defaultRetry, isSet, JobFile, knownKeys, type Retry } from './job-schema.ts'

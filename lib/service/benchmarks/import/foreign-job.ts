@@ -15,7 +15,6 @@ export interface ForeignJob {
   judgedMetric?: string | null
   settings: Record<string, unknown> | null
   trials: ForeignTrial[]
-  /** In the order of its config; may differ from the agents of its trials. */
   agents?: readonly AgentConfig[]
   warnings: { sentence: string; tasks: string[] }[]
 }
@@ -29,9 +28,7 @@ export interface ForeignTrial {
   startedMs: number | null
   endedMs: number | null
   rewards: Rewards | null
-  /** Scorer results of this service, for a trial without rewards. */
   scorers?: ScoringResult['scoring_function_results'] | null
-  /** Outcome if scored by this reward key. */
   judge: (metric: string | null) => Outcome
   warnings: string[]
   environmentDiffers: boolean
@@ -44,9 +41,7 @@ export type ForeignAgent = Omit<AgentConfig, 'name'> & { name: string | null }
 export interface ForeignTask {
   name: string
   source: string | null
-  /** As counted by whoever ran it. */
   checksum: string | null
-  /** If it is a scenario of this service. */
   scenarioId?: string
 }
 

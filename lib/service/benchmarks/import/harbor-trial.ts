@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
@@ -7,7 +6,7 @@ import { unknownUsage } from '../agents/usage.ts'
 import { combine, rewardOf } from '../harbor/rewards.ts'
 import { type Outcome, outcomeOf, type Rewards } from '../outcome.ts'
 import type { ForeignAgent, ForeignTrial } from './foreign-job.ts'
-import { OptionalCount, OptionalText, optional, readJson, readText, timeOf } from './json-file.ts'
+import { OptionalCount, OptionalText, optional, readJson, timeOf } from './json-file.ts'
 import { toHarborRecord } from './terminal-bench.ts'
 
 /** `{rewards: {reward: 1}}`, in older versions `{reward: 1}` or `{rewards: 1}`. */
@@ -82,47 +81,36 @@ const Result = z.object({
 type Result = z.output<typeof Result>
 
 interface Options {
-  /** If there is only one, it is that of trials without a name. */
   jobAgents?: readonly AgentConfig[]
   prefix?: string
-  /** The trial's result in the job's record, used if it has no file of its own. */
   jobRecord?: unknown
 }
 
 type Read = { trial: Omit<ForeignTrial, 'logs'>; id: string | null } | { problem: string }
 
-/**
- * Reads a trial's folder. Without a readable result.json, takes reward or exception from the other files, with a
- * warning; a trial with neither has not ended.
- */
+/** Reads a trial's folder; `prefix` precedes the file names. */
 export const readHarborTrial = async (
   folder: string,
   name: string,
   { jobAgents = [], prefix = '', jobRecord }: Options = {},
 ): Promise<Read> => {
   const read = await resultOf(folder, prefix, jobRecord)
-  const parsed = 'value' in read ? Result.safeParse(read.value) : undefined
-  const result = parsed?.success ? parsed.data : Result.parse({})
+  if ('problem' in read) return { problem: `result.json ${read.problem}` }
+  const { data: result } = Result.safeParse(read.value)
+  if (!result) return { problem: 'result.json is not a trial record' }
   const configFile =
-    'value' in read && result.config !== null
-      ? { value: (read.value as { config: unknown }).config }
-      : await readJson(join(folder, `${prefix}config.json`))
+    result.config === null
+      ? await readJson(join(folder, `${prefix}config.json`))
+      : { value: (read.value as { config: unknown }).config }
   const config = ('value' in configFile && Config.safeParse(configFile.value).data) || null
-  const problem = 'problem' in read ? read.problem : parsed?.success ? undefined : 'is not a trial record'
   const warnings = [...(result.warnings ?? [])]
-  let { rewards, dropped } = rewardsOf(result)
+  const { rewards, dropped } = rewardsOf(result)
   // A failed step without a reward ended the trial.
   const stepFailure = result.step_results?.findLast(({ exception_info }) => exception_info)?.exception_info ?? null
-  let failure = result.exception_info ?? (rewards ? null : stepFailure)
+  const failure = result.exception_info ?? (rewards ? null : stepFailure)
   const hasEnded = result.finished_at !== null || result.verifier !== null
-  if (problem === undefined && !rewards && !failure && dropped.length === 0 && !hasEnded)
+  if (!rewards && !failure && dropped.length === 0 && !hasEnded)
     return { problem: 'result.json has neither a reward nor an end: it was still running' }
-  if (problem !== undefined) {
-    ;({ rewards, dropped } = await rewardsOfFiles(folder))
-    failure = await failureOfFile(folder)
-    if (!rewards && !failure) return { problem: `result.json ${problem}` }
-    warnings.push(`result.json ${problem}: the data was read from other files of the trial`)
-  }
   if (dropped.length > 0) warnings.push(`rewards that are not numbers are ignored: ${dropped.join(', ')}`)
   const task = taskOf(result, config, name)
   const agent = agentOf(result, config, jobAgents.length === 1 ? jobAgents[0] : undefined)
@@ -186,30 +174,6 @@ const numbersOf = (found: object): FoundRewards => {
   const numbers = read.filter((each): each is [string, number] => each[1] !== undefined)
   const dropped = read.filter(([, value]) => value === undefined).map(([name]) => name)
   return { rewards: numbers.length > 0 ? Object.fromEntries(numbers) : null, dropped }
-}
-
-const rewardsOfFiles = async (folder: string): Promise<FoundRewards> => {
-  const whole = await rewardsIn(folder)
-  if (whole.rewards || whole.dropped.length > 0) return whole
-  const steps = (await readdir(join(folder, 'steps')).catch(() => [])).sort()
-  const found = await Promise.all(steps.map((step) => rewardsIn(join(folder, 'steps', step))))
-  const ofSteps = found.map((each) => each.rewards)
-  return { rewards: combine(ofSteps, 'mean'), dropped: found.flatMap(({ dropped }) => dropped) }
-}
-
-/** reward.json takes precedence, as in Harbor. */
-const rewardsIn = async (folder: string): Promise<FoundRewards> => {
-  const read = await readJson(join(folder, 'verifier', 'reward.json'))
-  if ('value' in read && typeof read.value === 'object' && read.value !== null && !Array.isArray(read.value))
-    return numbersOf(read.value)
-  const text = (await readText(join(folder, 'verifier', 'reward.txt')))?.trim()
-  return text ? numbersOf({ reward: text }) : noRewards
-}
-
-const failureOfFile = async (folder: string): Promise<RunFailure | null> => {
-  const text = (await readText(join(folder, 'exception.txt')))?.trim()
-  const line = text?.split('\n').findLast((each) => /^[\w.]+(?:Error|Exception|Interrupt)\b/.test(each))
-  return line ? failureIn(line) : null
 }
 
 const failureIn = (line: string): RunFailure => {

@@ -24,7 +24,6 @@ import { requireRoom, unpack } from './unpack.ts'
 
 interface Options {
   store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'scenarioRuns' | 'scenarios'>
-  /** On the same file system as the logs. */
   workFolder: string
   logFolderOf: (scenarioRunId: string) => string
   quota: StorageQuota
@@ -116,7 +115,6 @@ export class Imports {
     )
     const jobId = newId('bmj')
     const freeName = this.#freeName(account, name?.trim() || job.name)
-    // Nothing counts before everything is stored.
     store.scenarioRuns.transaction(() => {
       store.benchmarkJobs.insert({
         id: jobId,
@@ -306,7 +304,6 @@ const agentsWithoutTrials = (
 const isConfigured = ({ name, model_name }: AgentConfig, configured: AgentConfig): boolean =>
   configured.name === name && (configured.model_name == null || configured.model_name === model_name)
 
-/** In the order of the config: the order of trials is random. */
 const configIndexOf = (agent: AgentConfig, { agents = [] }: ForeignJob): number => {
   const place = agents.findIndex((configured) => isConfigured(agent, configured))
   return place === -1 ? agents.length : place

@@ -5,13 +5,14 @@ const maxBytes = 64 * 1024 * 1024
 
 /** A problem completes a sentence about the file. */
 export const readJson = async (path: string): Promise<{ value: unknown } | { problem: string }> => {
-  const text = await readText(path)
-  if (text === undefined) return { problem: 'is missing' }
-  if (text === null) return { problem: `is larger than ${maxBytes} bytes` }
   try {
-    return { value: parsed(text.replace(/^\uFEFF/, '')) }
+    if ((await stat(path)).size > maxBytes) return { problem: `is larger than ${maxBytes} bytes` }
+    return { value: parsed((await readFile(path, 'utf8')).replace(/^\uFEFF/, '')) }
   } catch (error) {
-    return { problem: `is not valid JSON: ${(error as Error).message}` }
+    if (error instanceof SyntaxError) return { problem: `is not valid JSON: ${error.message}` }
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return { problem: 'is missing' }
+    throw error
   }
 }
 
@@ -25,17 +26,6 @@ const parsed = (text: string): unknown => {
     )
     if (plain === text) throw error
     return JSON.parse(plain)
-  }
-}
-
-/** Undefined if the file does not exist, null if it is too large. */
-export const readText = async (path: string): Promise<string | null | undefined> => {
-  try {
-    if ((await stat(path)).size > maxBytes) return null
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
-    throw error
   }
 }
 

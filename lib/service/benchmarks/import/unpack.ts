@@ -48,10 +48,8 @@ export const unpack = async (
         skip(name, skipReason)
         continue
       }
-      // The reader enforces this size.
       bytes += entry.uncompressedSize
       if (bytes > maxBytes) throw new NoJobError(`The archive unpacks to more than ${maxBytes / 1024 ** 3} GiB`)
-      // The caller reports that the account is over its quota.
       if (bytes > quotaBytes) break
       const path = join(folder, name)
       requireRoom(folder, entry.uncompressedSize)
@@ -65,7 +63,6 @@ export const unpack = async (
         const { code, path: where, message } = error as NodeJS.ErrnoException
         if (isDiskFull(error)) throw error
         const isTaken = ['EEXIST', 'ENOTDIR'].includes(code ?? '')
-        // Nothing was created for a name that is too long.
         if (!isTaken && code !== 'ENAMETOOLONG') await rm(path, { force: true, recursive: true })
         // The message of a file system error contains local paths.
         skip(
