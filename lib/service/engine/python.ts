@@ -7,7 +7,6 @@ import { isBelow, programFolders } from './bubblewrap/host-files.ts'
 
 /** The service's python3, unless it is the system's or inside a home directory. */
 export interface Python {
-  prefixes: readonly string[]
   folders: readonly string[]
   bin: string
 }
@@ -28,7 +27,7 @@ const find = async (): Promise<Python | undefined> => {
     const [first = '/usr'] = prefixes
     if (['/usr', '/usr/local'].includes(first) || !folders.every((folder) => isOnlyPython(folder) && isShared(folder)))
       return undefined
-    return { prefixes, folders, bin: join(first, 'bin') }
+    return { folders, bin: join(first, 'bin') }
   } catch {
     // No python3; tasks that need it fail with their own message.
     return undefined

@@ -9,7 +9,6 @@ import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
 import type { HarborSettings } from '../plan.ts'
 import type { Workbench } from '../workbench.ts'
 import { imageWarnings, makeLikeImage } from './build/base-image.ts'
-import { isTracking, trackExtraPrograms, withTracking } from './build/extra-programs.ts'
 import { type BuildPlan, defaultPath, hasSetuidFiles, planBuild, rootFoldersOf } from './build/plan.ts'
 import { buildSandbox } from './build/sandbox-build.ts'
 import { checksumOf } from './datasets.ts'
@@ -27,9 +26,6 @@ export interface BuiltEnvironment {
   hasTests: boolean
   /** True if the image has setuid programs, which do not work in a devbox. */
   hasSetuidFiles: boolean
-  /** True if uses of programs that the image lacks are recorded. */
-  isTracked: boolean
-  network: TaskEnvironment['network']
 }
 
 /** Writable for whichever user the agent and the verifier run as. */
@@ -103,7 +99,7 @@ const keyOf = async (account: string, { folder, workdir }: TaskEnvironment): Pro
   JSON.stringify([buildVersion, account, await checksumOf(folder), workdir, await searchPath()])
 
 /** Raise it when the same files are built differently than before. */
-const buildVersion = 11
+const buildVersion = 12
 
 interface BuildOptions {
   account: string
@@ -123,13 +119,13 @@ export const buildEnvironment = async (
   options: BuildOptions,
 ): Promise<BuiltEnvironment> => {
   const { environments, devboxFolder, settings, reveal, warn, onBuilt, signal } = options
-  const { buildTimeoutSeconds, healthcheck, network } = environment
+  const { buildTimeoutSeconds, healthcheck } = environment
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
   const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
   const plan = await planOf(environment)
   const { hasSystem } = await machine()
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
-  let found = ''
+  let hasTests = false
   for (const warning of plan?.warnings ?? []) warn(warning)
   await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
     await workbench.started(limit)
@@ -142,22 +138,19 @@ export const buildEnvironment = async (
     onBuilt()
     // A container can resolve its own hostname.
     const setHost = hasSystem ? 'echo "127.0.1.1 $HOSTNAME" >>/etc/hosts; ' : ''
-    const probe = `${setHost}[ -n "$(ls -A /tests 2>/dev/null)" ] && echo tests; ${isTracking} && echo tracked`
-    found = (await workbench.run(probe, { cwd: '/', signal: limit })).stdout
+    const probe = `${setHost}[ -n "$(ls -A /tests 2>/dev/null)" ] && echo tests`
+    hasTests = (await workbench.run(probe, { cwd: '/', signal: limit })).stdout !== ''
     workbench.user = plan?.user ?? null
   })
   const env = { ...plan?.env, ...resolve(environment.env, reveal) }
   if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
-  const isTracked = found.includes('tracked')
   const defaults = { PATH: await searchPath(), HOME: '/root' }
   return {
     workdir,
     user: plan?.user ?? null,
-    hasTests: plan !== undefined && found.includes('tests'),
+    hasTests: plan !== undefined && hasTests,
     hasSetuidFiles: plan !== undefined && hasSetuidFiles(plan),
-    env: withTracking({ ...defaults, ...env, ...environmentOf(settings.environment.env, reveal) }, isTracked),
-    isTracked,
-    network,
+    env: { ...defaults, ...env, ...environmentOf(settings.environment.env, reveal) },
   }
 }
 
@@ -178,10 +171,9 @@ const build = async (
   const image = plan?.image ?? environment.image
   const env = plan?.env ?? { PATH: await searchPath() }
   if (hasSystem) await makeLikeImage(workbench, image, { env, hasUsers, signal: limit })
-  const { warnings, extras } = await imageWarnings(workbench, image, { env, signal: limit })
+  const warnings = await imageWarnings(workbench, image, { env, signal: limit })
   for (const warning of warnings) warn(warning)
   const buildWarnings: Warning[] = []
-  const installs: string[] = []
   if (plan)
     await buildSandbox(workbench, plan, {
       context: folder,
@@ -191,12 +183,8 @@ const build = async (
         buildWarnings.push(warning)
         warn(warning)
       },
-      onInstall: (call) => installs.push(call),
     })
-  if (hasSystem) {
-    await trackExtraPrograms(workbench, extras, { installs, path: env.PATH ?? defaultPath, signal: limit })
-    await makeWorkdir(workbench, workdir, limit)
-  }
+  if (hasSystem) await makeWorkdir(workbench, workdir, limit)
   if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
   const isComplete = buildWarnings.every(({ differs }) => !differs)
   if (key !== undefined && isComplete && key === (await keyOf(account, environment)))

@@ -1,25 +1,16 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cachedEnvironments, clearEnvironments } from '#lib/service/benchmarks/environments.ts'
 import { systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
-import { sharePython } from '#lib/service/testing/shared-python.ts'
 import { sandboxProblem, settings, startTrials, type Trials } from '#lib/service/testing/trials.ts'
-import { programsOf } from './build/machine-packages.ts'
 
 const problem = sandboxProblem ?? (await systemProblem())
-afterAll(() => python?.remove())
 
 /** Reward 1 if the command succeeds, else 0. */
 const rewardIf = (command: string) => `if ${command}; then r=1; else r=0; fi; echo $r >/logs/verifier/reward.txt\n`
-
-const hasGit = existsSync('/usr/bin/git')
-const isGitPackage = hasGit && (await programsOf(['apt-get install git'])).has('git')
-
-const python = sharePython()
-const hasNewPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0
 
 const packed = execFileSync('bash', ['-c', 'cd "$(mktemp -d)" && echo in >inside && tar -cz inside && rm -r "$PWD"'])
 
@@ -332,13 +323,10 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     const built = new Set<string | undefined>()
     for (let i = 0; i < 3; i++) {
       const trial = await trials.run(files, { strictEnvironments: true })
-      expect(trial.warnings[0]).toMatch(
-        /^FROM debian: the task runs on [^,]+(, which has \d+ more known programs; their use is recorded)?$/,
-      )
       const details = JSON.stringify([trial.failure_reason, trial.log('trial.log'), trial.log('agent/oracle.txt')])
       expect([trial.score, trial.environment_differs], details).toEqual([1, false])
       expect(trial.log('agent/oracle.txt')).toMatch(/No such file or directory/)
-      expect(trial.warnings).toEqual([expect.stringMatching(/^FROM debian/)])
+      expect(trial.warnings).toEqual([expect.stringMatching(/^FROM debian: the task runs on [^,]+$/)])
       built.add(trial.log('artifacts/built'))
     }
     expect(built.size).toBe(1)
@@ -384,133 +372,25 @@ describe.skipIf(problem !== undefined)('a trial with its own system', () => {
     expect(built[0]).not.toBe(together[0]?.built)
   })
 
-  it.skipIf(!hasGit)('warns of uses of programs that the image lacks', async () => {
-    const task = (image: string, solution: string, verifies = 'true') => ({
-      'environment/Dockerfile': `${image}\nRUN git --version || true\nWORKDIR /app\n`,
-      'solution/solve.sh': `${solution}\n`,
-      'tests/test.sh': rewardIf(verifies),
-    })
-    const judged = async (...files: Parameters<typeof task>) => {
-      const trial = await trials.run(task(...files))
-      const warnings = trial.warnings.filter((warning) => !/^FROM|^Dockerfile/.test(warning))
-      return [trial.score, trial.environment_differs, ...warnings]
-    }
-    const used = 'used programs that the image lacks: git'
-    const script = '#!/usr/bin/env -S git --version'
-    expect(await judged('FROM debian:12', 'true')).toEqual([1, false])
-    expect(await judged('FROM debian:12', 'git --version')).toEqual([1, true, `The solution ${used}`])
-    expect(await judged('FROM debian:12', 'env -C / git --version; git --version', 'git --version')).toEqual([
-      ...[1, true, `The solution ${used}`],
-    ])
-    expect(await judged('FROM ubuntu:24.04', 'true', 'git --version')).toEqual([1, true, `The verifier ${used}`])
-    expect(
-      await judged('FROM python:3-slim', `echo '${script}' >x; chmod +x x; su nobody -s /bin/bash -c ./x`),
-    ).toEqual([1, true, `The solution ${used}`])
-    // Shells that reset PATH.
-    for (const login of ['bash -lc "git --version"', 'su - nobody -s /bin/sh -c "git --version"'])
-      expect(await judged('FROM debian:12', login)).toEqual([1, true, `The solution ${used}`])
-    const other = 'cp /bin/true /usr/local/bin/git; git --version'
-    expect(await judged('FROM debian:12', other)).toEqual([1, false])
-    expect((await judged('FROM ruby', 'git --version')).slice(2)).toEqual([])
-    const strict = await trials.run(task('FROM debian:12', 'git --version'), { strictEnvironments: true })
-    expect([strict.score, strict.failure_reason]).toEqual([
-      null,
-      expect.objectContaining({
-        exception_type: 'EnvironmentDiffersError',
-        exception_message: expect.stringContaining(used),
-      }),
-    ])
-  })
-
-  it.skipIf(!isGitPackage)('counts an installed program as part of the image', async () => {
-    const install = 'apt-get update; apt-get install -y --no-install-recommends git'
-    const built = { 'environment/Dockerfile': `FROM debian:12\nRUN ${install}\nWORKDIR /app\n` }
-    const bare = { 'environment/Dockerfile': 'FROM debian:12\nWORKDIR /app\n' }
-    const use = { 'solution/solve.sh': 'git --version\n', 'tests/test.sh': rewardIf('git --version') }
-    const later = { 'solution/solve.sh': `(${install})\ngit --version\n`, 'tests/test.sh': rewardIf('true') }
-    for (const files of [
-      { ...built, ...use },
-      { ...bare, ...later },
-    ]) {
-      const trial = await trials.run(files)
-      expect([trial.score, trial.warnings.filter((each) => each.includes('image lacks'))]).toEqual([1, []])
-    }
-  })
-
-  it.skipIf(!isGitPackage)('does not count installs without a network', async () => {
-    const trial = await trials.run({
-      'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n',
-      'environment/Dockerfile': 'FROM debian:12\nWORKDIR /app\n',
-      'solution/solve.sh': 'apt-get install -y git\ngit --version >out\n',
-      'tests/test.sh': rewardIf('[ -s out ]'),
-    })
-    expect([trial.score, trial.environment_differs]).toEqual([1, true])
-    expect(trial.warnings.at(-1)).toBe('The solution used programs that the image lacks: git')
-  })
-
-  it.skipIf(!python).each([
-    ['pytest', '', true],
-    ['python3 -m pytest', '', true],
-    ['pytest', 'RUN python3 -m pip install pytest', false],
-  ])('counts pytest, called as %s, as part of the image only after "%s"', async (call, install, isTold) => {
-    const trial = await trials.run({
-      'environment/Dockerfile': `FROM python\n${install}\nWORKDIR /app\n`,
-      'solution/solve.sh': '',
-      'tests/test_it.py': 'def test(): pass\n',
-      'tests/test.sh': rewardIf(`${call} /tests/test_it.py`),
-    })
-    expect(trial.score).toBe(1)
-    expect(trial.warnings.filter((each) => each.includes('image lacks'))).toEqual(
-      isTold ? ['The verifier used programs that the image lacks: pytest'] : [],
-    )
-  })
-
-  // pytest depends on pluggy, so both are present.
-  it.skipIf(!hasNewPython || !python).each([
-    ['', 'import pluggy', '', true],
-    ['', 'import json, os.path', '', false],
-    ['', 'import own', '', false],
-    ['RUN pip install pytest', 'import pluggy', '', false],
-    ['RUN echo pytest >list && pip install -r list', 'import pluggy', '', false],
-    ['', 'import pluggy', 'pip install pytest', false],
-  ])('warns of a Python package that nothing installs: after "%s", %s %s', async (build, code, before, isTold) => {
-    const trial = await trials.run({
-      'environment/Dockerfile': `FROM python\n${build}\nWORKDIR /app\n`,
-      'solution/solve.sh': `${before}\necho 'x = 1' >own.py\npython3 -c '${code}' && echo done >out\n`,
-      'tests/test.sh': rewardIf('[ -e out ]'),
-    })
-    expect(trial.score).toBe(1)
-    expect(trial.warnings.filter((each) => each.includes('image lacks'))).toEqual(
-      isTold ? ['The solution used programs that the image lacks: pluggy (Python)'] : [],
-    )
-  })
-
-  it('distinguishes a verifier that cannot download its tools from a wrong answer', async () => {
+  it('distinguishes a verifier or solution without its tools from a wrong answer', async () => {
     const files = {
       'environment/Dockerfile': 'FROM python\nWORKDIR /app\n',
-      'tests/test.sh': `curl -LsSf https://no-such-host.invalid/install.sh | sh\n${rewardIf('no-such-tool')}`,
-      'solution/solve.sh': 'uvx --version\n',
+      'tests/test.sh': `curl -LsSf https://no-such-host.invalid/install.sh | sh\nPATH=/bin uvx pytest\n${rewardIf('false')}`,
+      'solution/solve.sh': 'PATH=/bin uvx --version\n',
     }
-    const lacks = [
-      'The verifier is missing a tool or the network: curl: (6) Could not resolve host: no-such-host.invalid',
-    ]
+    const lacks = [expect.stringMatching(/^The verifier is missing a tool: .*line 2: uvx: command not found$/)]
     const solved = await trials.run(files)
     expect([solved.score, solved.environment_differs]).toEqual([0, true])
     expect(solved.warnings.slice(1)).toEqual([
       ...lacks,
-      expect.stringMatching(/^The solution is missing a tool or the network: .*line 1: uvx: command not found$/),
+      expect.stringMatching(/^The solution is missing a tool: .*line 1: uvx: command not found$/),
     ])
-    const left = await trials.run(files, { agentIs: { name: 'nop' } })
-    expect(left.warnings.slice(1)).toEqual(lacks)
     const strict = await trials.run(files, { agentIs: { name: 'nop' }, strictEnvironments: true })
+    expect(strict.warnings.slice(1)).toEqual(lacks)
     expect([strict.score, strict.failure_reason?.exception_type]).toEqual([null, 'EnvironmentDiffersError'])
-    const offline = { ...files, 'task.toml': 'version = "1.0"\n[environment]\nallow_internet = false\n' }
-    const wrong = await trials.run(offline, { agentIs: { name: 'nop' } })
-    expect([wrong.score, wrong.environment_differs, wrong.warnings.length]).toEqual([0, false, 1])
-    const right = await trials.run({
-      ...files,
-      'tests/test.sh': `curl http://no-such-host.invalid\n${rewardIf('true')}`,
-    })
+    const wrong = await trials.run({ ...files, 'tests/test.sh': rewardIf('./no-such-tool') })
+    expect(wrong.warnings.filter((each) => each.includes('The verifier'))).toEqual([])
+    const right = await trials.run({ ...files, 'tests/test.sh': `PATH=/bin uvx\n${rewardIf('true')}` })
     expect([right.score, right.environment_differs]).toEqual([1, false])
   })
 

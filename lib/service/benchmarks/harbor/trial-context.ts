@@ -9,7 +9,6 @@ import type { AgentInstalls } from '../agents/installs.ts'
 import type { Environments } from '../environments.ts'
 import { asException, TrialError } from '../outcome.ts'
 import { Workbench } from '../workbench.ts'
-import { usedExtraPrograms } from './build/extra-programs.ts'
 import { checksumOf } from './datasets.ts'
 import { type BuiltEnvironment, buildEnvironment, openDevbox } from './environment.ts'
 import type { TaskEnvironment } from './task-environment.ts'
@@ -48,7 +47,6 @@ export class TrialContext {
   readonly deps: TrialDeps
   readonly options: TrialOptions
   readonly log: TrialLog
-  readonly #reportedPrograms = new Set<string>()
 
   constructor(deps: TrialDeps, options: TrialOptions) {
     this.deps = deps
@@ -109,19 +107,6 @@ export class TrialContext {
         'EnvironmentDiffersError',
         `The environment differs from the task's: ${differences.join('; ')}`,
       )
-  }
-
-  /** With the real image, uses of programs it lacks would have failed. */
-  async warnOfExtraPrograms(workbench: Workbench, user: string, { isTracked, network }: BuiltEnvironment) {
-    if (!isTracked) return
-    const used = await usedExtraPrograms(workbench, { canInstall: network === 'host' })
-    const unreported = used.filter((name) => !this.#reportedPrograms.has(name))
-    if (unreported.length === 0) return
-    for (const name of unreported) this.#reportedPrograms.add(name)
-    this.log.warn({
-      sentence: `The ${user} used programs that the image lacks: ${unreported.join(', ')}`,
-      differs: true,
-    })
   }
 
   exceptionOf(error: unknown): RunFailure {

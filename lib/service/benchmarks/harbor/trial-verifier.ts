@@ -3,7 +3,6 @@ import { join, posix } from 'node:path'
 import { pythonSeconds, type Rewards, TrialError } from '../outcome.ts'
 import { outputTail, type Workbench } from '../workbench.ts'
 import type { BuiltEnvironment } from './environment.ts'
-import { missingToolIn } from './missing-tool.ts'
 import { readRewards } from './rewards.ts'
 import type { SeparateVerifier } from './separate-verifier.ts'
 import type { Task, TaskStep } from './task.ts'
@@ -122,31 +121,22 @@ const runVerifier = (
     const rewards = await readRewards('/logs/verifier', (path) => workbench.read(path)).catch((error: Error) => error)
     const isFullScore = !(rewards instanceof Error) && Object.values(rewards).every((reward) => reward >= 1)
     if (!isFullScore) {
-      await warnOfMissingTool(context, workbench, ['verifier', '/logs/verifier/test-stdout.txt'], built.network)
+      await warnOfMissingTool(context, workbench, 'verifier', '/logs/verifier/test-stdout.txt')
       if (agent.name === 'oracle')
-        await warnOfMissingTool(
-          context,
-          agentWorkbench,
-          ['solution', '/logs/agent/oracle.txt'],
-          task.environment.network,
-        )
+        await warnOfMissingTool(context, agentWorkbench, 'solution', '/logs/agent/oracle.txt')
     }
-    await context.warnOfExtraPrograms(workbench, 'verifier', built)
     context.requireSameEnvironment()
     if (rewards instanceof Error) throw rewards
     return rewards
   })
 }
 
-/** The scripts of a task's author work in the real image, so a missing tool is the environment's fault. */
-const warnOfMissingTool = async (
-  { log }: TrialContext,
-  workbench: Workbench,
-  [script, file]: [string, string],
-  network: BuiltEnvironment['network'],
-): Promise<void> => {
-  const line = missingToolIn((await workbench.readEnd(file, maxOutputBytes)) ?? '', network === 'host')
-  if (line) log.warn({ sentence: `The ${script} is missing a tool or the network: ${line}`, differs: true })
+/** The scripts of a task's author work in the real image, so a common tool they miss is the environment's fault. */
+const warnOfMissingTool = async ({ log }: TrialContext, workbench: Workbench, script: string, file: string) => {
+  const line = missingTool.exec((await workbench.readEnd(file, maxOutputBytes)) ?? '')?.[0]
+  if (line) log.warn({ sentence: `The ${script} is missing a tool: ${line}`, differs: true })
 }
 
+const missingTool =
+  /^.{0,200}(?:: (?:apt-get|curl|git|jq|node|npm|pip3?|pytest|python3?|tmux|uvx?|wget): (?:command )?not found|: No module named (?:pip|pytest))$/m
 const maxOutputBytes = 1024 * 1024

@@ -122,8 +122,6 @@ const runStep = async (
       if (options.signal.aborted || !scoredDespiteFailure.includes((error as Error).name)) throw error
       log.fail(context.exceptionOf(error), error)
     })
-  const user = options.agent.name === 'oracle' ? 'solution' : 'agent'
-  await context.warnOfExtraPrograms(devbox.workbench, user, built)
   await agent.recordStep(step)
   const rewards = await context.phase('verifier', () => verify(context, devbox, { task, step, built }))
   log.reward(rewards)

@@ -1,7 +1,6 @@
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../../outcome.ts'
 import type { Workbench } from '../../workbench.ts'
-import { type ExtraProgram, extraProgramsIn, findExtraPrograms } from './extra-programs.ts'
 
 const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
 
@@ -38,31 +37,25 @@ export const imageWarnings = async (
   workbench: Workbench,
   image: string,
   { env, signal }: { env: Record<string, string>; signal: AbortSignal },
-): Promise<{ warnings: Warning[]; extras: ExtraProgram[] }> => {
-  if (image === '') return { warnings: [], extras: [] }
+): Promise<Warning[]> => {
+  if (image === '') return []
   const [, name = '', tag = ''] = plainImage.exec(image) ?? []
-  if (name === '') return { warnings: unknownImage(image).map(differs), extras: [] }
+  if (name === '') return unknownImage(image).map(differs)
   const versionCommand = languages[name]
-  const find = findExtraPrograms(name, tag, versionCommand !== undefined)
-  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${find}; echo; ${versionCommand ?? ':'} 2>&1`
+  const script = `. /etc/os-release; echo "$ID"; echo "$PRETTY_NAME"; ${versionCommand ?? ':'} 2>&1`
   const { stdout } = await workbench.run(`bash -c ${quote(script)}`, { env, cwd: '/', signal })
-  const [found = '', versionOutput = ''] = stdout.split('\n\n')
-  const [id = '', prettyName = ''] = found.split('\n')
-  const extras = extraProgramsIn(found)
-  const more = extras.length > 0 ? `, which has ${extras.length} more known programs; their use is recorded` : ''
-  const system = prettyName + more
+  const [id = '', system = '', ...versionOutput] = stdout.split('\n')
   if (versionCommand === undefined) {
     const isRelated = [name, id].every((each) => each === 'debian' || each === 'ubuntu')
     const sentence = `FROM ${image}: the task runs on ${system}`
-    return { warnings: [{ sentence, differs: !isRelated && name !== id }], extras }
+    return [{ sentence, differs: !isRelated && name !== id }]
   }
-  const version = /\d+(\.\d+)+/.exec(versionOutput.replace(/^.*line \d+:.*$/m, ''))?.[0]
-  if (version === undefined)
-    return { warnings: [differs(`FROM ${image}: ${versionCommand.split(' ')[0]} is not installed`)], extras }
+  const version = /\d+(\.\d+)+/.exec(versionOutput.join('\n').replace(/^.*line \d+:.*$/m, ''))?.[0]
+  if (version === undefined) return [differs(`FROM ${image}: ${versionCommand.split(' ')[0]} is not installed`)]
   const wantedVersion = /^\d+(\.\d+)?/.exec(tag)?.[0]
   const isSameVersion = wantedVersion === undefined || `${version}.`.startsWith(`${wantedVersion}.`)
   const sentence = `FROM ${image}: the task runs with ${name} ${version} on ${system}`
-  return { warnings: [{ sentence, differs: !isSameVersion }], extras }
+  return [{ sentence, differs: !isSameVersion }]
 }
 
 /** Programs of language images in /usr/local/bin, which tasks may call by path. */

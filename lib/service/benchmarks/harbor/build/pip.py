@@ -36,8 +36,6 @@ if (program == "-m" or program.startswith("pip")) and command in ("install", "un
         errors = tried.stderr.decode(errors="replace")
         sys.stderr.write(errors)
         if tried.returncode == 0:
-            with open(os.path.join(folder, "installed"), "a") as installed:
-                installed.write(call.replace("\n", " ") + "\n")
             sys.exit(0)
         last = ([each for each in errors.split("\n") if each.strip()] or [""])[-1][:200]
         reason = " (exit code %d%s)" % (tried.returncode, last and ": " + last)

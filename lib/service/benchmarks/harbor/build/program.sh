@@ -16,10 +16,7 @@ skip() {
     cat "$output.error" >&2
     tail=$(cat "$output" "$output.error" | grep -v '^[[:space:]]*$' | tail -n 1 | cut -c 1-200)
     rm -f "$output" "$output.error"
-    if ((status == 0)); then
-      echo "${call//$'\n'/ }" >>"$folder/installed"
-      exit 0
-    fi
+    ((status == 0)) && exit 0
     how=skipped tail=" (exit code $status${tail:+: $tail})"
   fi
   echo "devdeck: skipped: $call" >&2

@@ -15,7 +15,7 @@ const read = (file: string) => readFileSync(join(import.meta.dirname, file), 'ut
 
 export const putBuildPrograms = (folder: string, { hasSystem, hasUsers }: Machine) => ({
   script: `mkdir -p -- "$FOLDER/python/pip" && cd -- "$FOLDER" && printf %s "$PIP" >python/pip/__init__.py &&
-: >skipped && : >installed && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped installed && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
+: >skipped && printf %s "$PROGRAM" >apt && chmod +x apt && printf %s "$APT" >apt.conf && chmod 711 .. && chmod 666 skipped && for name in $NAMES; do [ -e "$name" ] || ln -s apt "$name" || exit; done`,
   env: {
     FOLDER: folder,
     PROGRAM: read('program.sh'),
@@ -53,4 +53,3 @@ export const withBuildPrograms = (
 })
 
 export const skippedFile = (folder: string) => `${folder}/skipped`
-export const installedFile = (folder: string) => `${folder}/installed`

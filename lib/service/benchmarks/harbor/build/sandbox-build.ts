@@ -1,21 +1,20 @@
+import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../../outcome.ts'
 import { outputTail, type Workbench } from '../../workbench.ts'
-import { missingToolIn } from '../missing-tool.ts'
 import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
-import { isAlreadyInstalled } from './machine-packages.ts'
 import type { BuildPlan, BuildStep } from './plan.ts'
-import { installedFile, putBuildPrograms, skippedFile, withBuildPrograms } from './programs.ts'
+import { putBuildPrograms, skippedFile, withBuildPrograms } from './programs.ts'
 
 interface Build {
   context: string
   machine: Machine
   signal: AbortSignal
   warn: (warning: Warning) => void
-  onInstall: (call: string) => void
 }
 
 export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, build: Build): Promise<void> => {
@@ -33,17 +32,13 @@ export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, build:
   }
 }
 
-const reportInstalls = async (workbench: Workbench, programs: string, { warn, onInstall }: Build) => {
+const reportInstalls = async (workbench: Workbench, programs: string, { warn }: Build) => {
   try {
     const skipped = (await workbench.read(skippedFile(programs))) ?? ''
-    const installed = (await workbench.read(installedFile(programs))) ?? ''
-    for (const call of installed.split('\n')) onInstall(call)
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
     for (const sentence of skipped.split('\n').filter(Boolean)) {
       const [, how, call = ''] = /: (skipped|failed): (.*?)(?: \(exit code .*)?$/.exec(sentence) ?? []
       const isInstalled = how === undefined || (how === 'skipped' && (await isAlreadyInstalled(call)))
-      // The image has what a skipped install brings, so its programs are not extra.
-      if (isInstalled || how === 'skipped') onInstall(call)
       warn({ sentence, differs: !isInstalled })
     }
   } catch (error) {
@@ -69,9 +64,8 @@ const runStep = async (workbench: Workbench, step: BuildStep, programs: string, 
   } catch (error) {
     signal.throwIfAborted()
     const { message } = error as Error
-    // In Docker, builds have a network whatever the task has later, and run as root.
-    const differs = step.kind === 'run' && (missingToolIn(message, true) !== undefined || !machine.hasUsers)
-    throw new SandboxBuildFailedError(`Dockerfile line ${step.line}: ${message}`, { differs })
+    // In Docker, the command might succeed.
+    throw new SandboxBuildFailedError(`Dockerfile line ${step.line}: ${message}`, { differs: step.kind === 'run' })
   }
 }
 
@@ -124,4 +118,20 @@ const changeOwner = async (
 FILE=$FOLDER; if [[ -d $FOLDER ]]; then FILE+=/$NAME; fi
 chown -h -- "$OWNER" ${source.isFolder ? folder : '"$FILE"'}`
   await workbench.must(script, { OWNER: owner, FOLDER: to, NAME: source.name }, signal)
+}
+
+/** True if a call of apt changes nothing: all its packages are on this machine, whose /usr devboxes share. */
+const isAlreadyInstalled = async (call: string): Promise<boolean> => {
+  const [program = '', ...words] = call.split(/\s+/)
+  if (!['apt', 'apt-get', 'aptitude'].includes(program)) return false
+  const [command = '', ...names] = words.filter((word) => !word.startsWith('-'))
+  if (['update', 'clean', 'autoclean', 'autoremove'].includes(command)) return true
+  if (command !== 'install' || names.length === 0) return false
+  const { stdout } = await promisify(execFile)('dpkg', ['--get-selections'], { maxBuffer: 64 * 1024 * 1024 }).catch(
+    () => ({ stdout: '' }),
+  )
+  const installed = new Set(
+    stdout.split('\n').flatMap((line) => /^([^\s:]+)\S*\s+(install|hold)$/.exec(line)?.[1] ?? []),
+  )
+  return names.every((name) => installed.has(name))
 }
