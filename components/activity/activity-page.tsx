@@ -34,7 +34,6 @@ const source = {
   filters: { outcome: 'outcome is …', search: 'has “…”' },
 }
 
-/** Changes made from this console in any browser, newest first. */
 export const ActivityPage = () => {
   const list = useListQuery(source)
   const { params } = list
@@ -90,7 +89,6 @@ const pathOf: Record<string, ((id: string) => string) | undefined> = {
   snp: paths.snapshot,
 }
 
-/** An id, optionally followed by a part such as a terminal's name. */
 const Subject = ({ id }: { id: string }) => {
   const [record = id] = id.split('/')
   const path = pathOf[record.slice(0, record.indexOf('_'))]

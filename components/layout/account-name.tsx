@@ -14,7 +14,6 @@ export const accountColor = (id: string, { account, others = [] }: Accounts): st
 
 type Accounts = Pick<SessionView, 'account' | 'others'>
 
-/** The page's account, shown when the browser is signed in to several. */
 export const AccountName = ({ session }: { session: Accounts }) =>
   session.others?.length ? (
     <span className="mr-1 flex max-w-24 min-w-0 items-center gap-1.5 text-sm md:max-w-40">

@@ -28,7 +28,6 @@ export const Breadcrumb = () => {
       <ol className="flex min-w-0 items-center gap-1">
         {crumbs.map(({ label, href }, index) => {
           const isLast = index === crumbs.length - 1
-          // Narrow screens show the page and its direct parent only.
           const isDistant = index < crumbs.length - 2
           return (
             <Fragment key={href}>
@@ -70,7 +69,6 @@ const sections: { label: string; href: string }[] = [
   { label: 'History', href: paths.evictionHistory() },
 ]
 
-/** The sections that contain `pathname`, and the id of the record it shows. */
 const locate = (pathname: string) => {
   const parents = sections
     .filter(({ href }) => pathname === href || (href !== '/' && pathname.startsWith(`${href}/`)))

@@ -36,7 +36,6 @@ export interface ConsoleFrameProps {
   children: ReactNode
 }
 
-/** Sidebar, header and banners around every page. */
 export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
   useQuery({ ...sessionQueries.get(), initialData: session })
   // During render, because children call the console from their first effect.

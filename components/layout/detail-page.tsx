@@ -21,7 +21,6 @@ interface DetailPageProps<Data extends Named> {
   children: (data: Data) => ReactNode
 }
 
-/** Page of one record: loading, failed, missing or loaded, with a notice when the data is stale. */
 export const DetailPage = <Data extends Named>({ kind, query, children }: DetailPageProps<Data>) => {
   const { noun, list } = recordOf(kind)
   const error = useShownError(query)

@@ -8,7 +8,6 @@ import { paths } from '#lib/browser/address/paths.ts'
 // Next sends this page along with every page of its folder. The search reads `location`.
 const AddressSearch = dynamic(async () => (await import('./address-search.tsx')).AddressSearch, { ssr: false })
 
-/** Records with a page of their own: what they are called, their list, and why an id may not be found. */
 const records = {
   axon: {
     noun: 'axon',

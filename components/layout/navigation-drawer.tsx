@@ -6,7 +6,6 @@ import { skipIconButtons } from '#components/ui/overlay/skip-icon-buttons.ts'
 import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { Home, NavigationLinks } from './sidebar.tsx'
 
-/** The sidebar on narrow screens. */
 export const NavigationDrawer = ({ onClose }: { onClose: () => void }) => {
   const { rememberFocus, returnFocus } = useReturnFocus()
   return (

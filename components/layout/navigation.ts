@@ -22,11 +22,9 @@ export interface Destination {
   href: string
   icon: LucideIcon
   keys: readonly [string, string]
-  /** Preceded by a gap. */
   startsGroup?: boolean
 }
 
-/** Pages in the sidebar and the command palette. */
 export const destinations: readonly Destination[] = [
   { label: 'Overview', href: paths.overview(), icon: Gauge, keys: ['g', 'o'] },
   { label: 'Devboxes', href: paths.devboxes(), icon: Box, keys: ['g', 'd'] },

@@ -2,7 +2,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 
 interface PageName {
-  /** The record the page shows. */
   shown: { id: string; name: string } | undefined
   show: (shown: PageName['shown']) => void
 }
@@ -15,7 +14,6 @@ export const PageNameProvider = ({ children }: { children: ReactNode }) => {
   return <Context value={useMemo(() => ({ shown, show }), [shown])}>{children}</Context>
 }
 
-/** The name of the record with this id, once its page has loaded it. */
 export const usePageName = (id: string | undefined): string | undefined => {
   const { shown } = useContext(Context)
   return shown?.id === id ? shown?.name : undefined

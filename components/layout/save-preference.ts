@@ -6,7 +6,6 @@ type Preference = keyof typeof preferenceCookies
 /** Preferences that change how the whole page is rendered. */
 const pagePreferences = ['theme', 'timeZone', 'density', 'letters'] as const
 
-/** Cookies as this tab last saw or wrote them. */
 const known: Partial<Record<Preference, string>> = {}
 
 /** Saves a preference in a cookie, so that the server renders the next page with it. */
@@ -16,7 +15,6 @@ export const savePreference = (name: Preference, value: string): void => {
   known[name] = currentCookie(name)
 }
 
-/** Whether another tab changed a preference since this one last read it. */
 export const hasChangedElsewhere = (): boolean =>
   pagePreferences.some((name) => {
     known[name] ??= currentCookie(name)

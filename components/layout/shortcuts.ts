@@ -28,7 +28,6 @@ export interface KeyStroke {
   isTyping: boolean
 }
 
-/** When a pending `g` was pressed. */
 export interface ShortcutState {
   leaderAtMs: number | null
 }
@@ -48,7 +47,6 @@ export const shortcutHelp: readonly { keys: readonly string[]; action: string }[
   { keys: ['?'], action: 'Show keyboard shortcuts' },
 ]
 
-/** All other keys go to the shell. */
 export const terminalShortcutHelp: typeof shortcutHelp = [
   { keys: ['Ctrl', 'Shift', 'X'], action: 'Leave the terminal' },
   { keys: ['Ctrl', 'Shift', 'C'], action: 'Copy selection' },

@@ -28,7 +28,6 @@ export const ThemeMenu = () => {
   )
 }
 
-/** Applies a display preference to this page and saves it for the next one. */
 export const applyPreference = (name: BrowserChoice, value: string): void => {
   showChoice(name, value)
   savePreference(name, value)

@@ -38,6 +38,5 @@ export const useShortcuts = (open: (what: 'palette' | 'help') => void, isCovered
   }, [])
 }
 
-/** In a shell, Ctrl+K deletes to the end of the line. */
 const belongsToTerminal = (target: EventTarget | null) =>
   target instanceof Element && target.closest('[data-takes-keys]') !== null

@@ -4,7 +4,6 @@ import type { Column } from './column.ts'
 /** The columns a list shows, their order and widths, as its address spells them: `name:320,state,metadata.env`. */
 export interface ColumnChoice {
   id: string
-  /** In pixels. Without it the column has its default width. */
   width?: number
 }
 
@@ -65,7 +64,6 @@ export const readColumns = <Row extends ListedRow>(
   return [choices.find(({ id }) => id === 'name') ?? { id: 'name' }, ...choices.filter(({ id }) => id !== 'name')]
 }
 
-/** Empty for the default columns. */
 export const writeColumns = <Row extends ListedRow>(
   choices: readonly ColumnChoice[],
   columns: readonly Column<Row>[],

@@ -3,7 +3,6 @@
 export interface RuledColumn {
   /** Pixels when the user chose it. Columns without a width share the remaining space. */
   width?: number | `${number}rem` | `${number}%` | undefined
-  /** For a column without a width. */
   minWidthRem?: number | undefined
   /** 1 is the name. 1 and 2 always stay in the row; others leave when space runs out, highest number first. */
   priority?: number | undefined
@@ -70,7 +69,6 @@ const minWidthOf = (columns: readonly RuledColumn[]): number => {
   return (fixedRem + flexible * flexibleRem) / (1 - Math.min(percent, 90) / 100)
 }
 
-/** CSS for the table inside the container with this `data-table`. */
 export const columnRules = (table: string, columns: readonly RuledColumn[], extras: Extras): string => {
   const from = shownFromRem(columns, extras)
   const nameIndex = nameIndexOf(columns)

@@ -28,9 +28,7 @@ declare module '@tanstack/react-table' {
     extends RuledColumn {
     align?: 'right' | undefined
     mono?: boolean
-    /** Tooltip of the header. */
     title?: string
-    /** Hidden until the user adds it. */
     isOptional?: boolean
     /** The value is a time in milliseconds, which CSV files spell as text. */
     isTime?: boolean
@@ -46,7 +44,6 @@ export const columnValue = <Row extends RowData>(column: Column<Row>, row: Row):
   return 'accessorKey' in column ? (row as Record<string, unknown>)[String(column.accessorKey)] : undefined
 }
 
-/** The columns as fields of an exported file. */
 export const exportColumns = <Row extends RowData>(columns: readonly Column<Row>[]): ExportColumn<Row>[] =>
   columns.flatMap((column) => {
     const { id = '', meta } = column
@@ -70,5 +67,4 @@ export const renderCell = <Row extends RowData>(
 /** Priorities 1 and 2 always stay in the row; the others may move into its card. */
 export const isHideable = ({ priority = 2 }: RuledColumn = {}) => priority > 2
 
-/** Elements of a card that the wide row shows elsewhere. */
 export const narrowOnly = '@2xl:hidden'

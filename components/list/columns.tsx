@@ -11,8 +11,6 @@ import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import type { Column } from './column.ts'
 import { withCondition } from './metadata-condition.ts'
 
-/** Columns that several tables share. */
-
 export const nameColumn = <Row extends { name?: string | null | undefined }>(): Column<Row> => ({
   accessorKey: 'name',
   id: 'name',
@@ -92,7 +90,6 @@ export const metadataColumn = <Row extends { metadata: Record<string, string> },
   meta: { priority: 5 },
 })
 
-/** Hidden until the user adds it. */
 export const optional = <Row extends RowData>(column: Column<Row>): Column<Row> => ({
   ...column,
   meta: { ...column.meta, isOptional: true },

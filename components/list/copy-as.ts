@@ -3,14 +3,11 @@ import { publicClient } from '#lib/browser/api/code-samples.ts'
 import { encodeQuery } from '#lib/contract/encode-query.ts'
 import { activeFilters, type ListParams, type ListSource } from './list-source.ts'
 
-/** The API call of a list. */
 export interface ListCall<Params> {
   path: string
-  /** In the public client. */
   method: string
   /** Set if the client returns one page, with its rows under this name, instead of iterating over all rows. */
   rows?: string
-  /** Filtering by the page that the API can't do. */
   pageOnly?: (params: Params) => string[]
 }
 

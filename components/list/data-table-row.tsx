@@ -18,7 +18,6 @@ interface TableRowProps<Row extends RowData> {
   isExpanded: boolean
   hasCard: boolean
   isCurrent: boolean
-  /** Undefined in a table without selection. */
   isSelected?: boolean
   selectLabel?: (row: Row) => string
   onSelect: (id: string, isRange: boolean) => void
@@ -109,10 +108,7 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
   )
 }
 
-/**
- * Memoized by the row's data: TanStack makes new row objects for every answer, but react-query keeps unchanged rows, and
- * only rows that come into view or change may render.
- */
+/** Memoized by the row's data, which react-query keeps while unchanged; TanStack makes new row objects for every answer. */
 export const TableRow = memo(TableRowView, (before, after) =>
   Object.entries(after).every(([name, value]) =>
     name === 'row' ? before.row.original === after.row.original : before[name as keyof typeof before] === value,
@@ -193,7 +189,6 @@ const cellClasses = 'h-(--row-height) border-b border-line px-2 @2xl:px-3 py-0'
 const valueClasses = `${cellClasses} truncate [&_.flex-wrap]:flex-nowrap`
 const growingClasses = `${cellClasses} py-0.5! break-words`
 
-// Links and buttons in a row lie above the link that covers it.
 const rowClasses =
   'group/row relative hover:bg-surface-1 focus-within:bg-surface-2 focus:bg-surface-2 -outline-offset-2 [&_td_:is(a,button)]:relative [&_td_:is(a,button)]:z-[1]'
 const rowLinkClasses =

@@ -22,7 +22,6 @@ import { useVirtualRows } from './virtual-rows.ts'
 export interface RowSelection<Row extends RowData> {
   selected: RowSelectionState
   onChange: (selected: RowSelectionState) => void
-  /** Accessible name of a row's checkbox. */
   labelOf: (row: Row) => string
 }
 
@@ -35,11 +34,9 @@ export interface DataTableProps<Row extends RowData> {
   caption: string
   /** The column of priority 1, or else the first, names the row. */
   columns: readonly Column<Row>[]
-  /** Already sorted and filtered. */
   rows: readonly Row[]
   rowKey: (row: Row) => string
   rowHref?: (row: Row) => string
-  /** Shown at the end of the row on hover and focus. */
   rowActions?: (row: Row) => ReactNode
   rowClassName?: (row: Row) => string | undefined
   selectedKey?: string
@@ -52,18 +49,13 @@ export interface DataTableProps<Row extends RowData> {
   /** Number of rows when `rows` is not all of them; null if unknown. */
   totalRows?: number | null
   onNearEnd?: () => void
-  /** Receives the range of rendered rows. */
   inView?: RefObject<{ first: number; last: number }>
-  /** The rows belong to the previous query. */
   busy?: boolean
   /** Keeps every column and scrolls sideways instead of hiding columns that don't fit. */
   isScrolled?: boolean
 }
 
-/**
- * A virtualized table. Columns that don't fit leave by priority, highest number first, into a card that the row opens.
- * Keyboard: j and k move between rows, arrow keys too once the table has focus; Enter opens a row, x selects it.
- */
+/** A virtualized table. Columns that don't fit leave by priority, highest number first, into a card that the row opens. */
 export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
   const { caption, columns, rows, rowHref, rowActions, rowClassName, selectedKey, selection, sort, isScrolled } = props
   const { inView, onNearEnd, busy, totalRows = rows.length } = props
@@ -224,7 +216,6 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
   )
 }
 
-/** Takes the place of rows that are not rendered. */
 const Spacer = ({ height }: { height: number }) => (
   <tr aria-hidden>
     <td style={{ height }} className="p-0" />

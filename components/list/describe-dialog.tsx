@@ -15,10 +15,8 @@ import type { MetadataKeys } from './metadata-filter.tsx'
 interface DescribeDialogProps extends Pick<FormDialogProps, 'title' | 'description' | 'submitLabel'> {
   /** Absent if the form creates it. */
   saved?: Described | undefined
-  /** Without it there is no message field. */
   maxMessageLength?: number
   metadataKeys: MetadataKeys
-  /** The mutation that `onSave` starts. */
   saving: { isPending: boolean; error: Error | null; reset: () => void }
   /** `base` is what the form started from. */
   onSave: (mine: Mine, base: Described) => void

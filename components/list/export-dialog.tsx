@@ -20,7 +20,6 @@ interface ExportDialogProps<Params extends ListParams, ListQuery, Page, PagePara
   onClose: () => void
 }
 
-/** Reads the whole list and saves it as a file. */
 export const ExportDialog = <Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }>({
   source,
   params,

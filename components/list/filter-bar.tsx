@@ -23,10 +23,8 @@ export interface FilterBarProps {
     clearHref: string
     rows: readonly object[]
   }
-  /** Label of the search field, and its parameter. */
   search?: string
   searchParam?: 'search' | 'name'
-  /** Further filters, after the search. */
   children?: ReactNode
   metadata?: Pick<MetadataFilterProps, 'keys' | 'values'>
 }

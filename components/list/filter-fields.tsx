@@ -4,7 +4,6 @@ import { Input, type InputProps } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
 
 interface FilterInputProps extends Omit<InputProps, 'value' | 'onChange'> {
-  /** Accessible name, and the default placeholder. */
   label: string
   value: string | undefined
   /** Called on each keystroke; undefined if the field is empty. */
@@ -24,7 +23,6 @@ export const FilterInput = ({
 }: FilterInputProps) => {
   const [invalidText, setInvalidText] = useState<string | null>(null)
   const [knownValue, setKnownValue] = useState(value)
-  // The filter was changed elsewhere, by a link or the back button.
   if (value !== knownValue) {
     setKnownValue(value)
     setInvalidText(null)
@@ -57,7 +55,6 @@ export const FilterInput = ({
 
 interface FilterSelectProps<Value extends string> {
   label: string
-  /** Label of no filter: "Any state". */
   any: string
   value: Value | undefined
   words: Record<Value, string>

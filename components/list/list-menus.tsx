@@ -31,7 +31,6 @@ interface ListMenusProps<Params extends ListParams, ListQuery, Page, PageParam, 
   call: ListCall<Params>
   metadataKeys?: MetadataKeys
   serviceUrl: string
-  /** After the menus. */
   children?: ReactNode
 }
 

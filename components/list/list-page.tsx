@@ -22,9 +22,7 @@ interface ListPageProps<Row> extends Omit<ListViewProps, 'list'> {
   }
   actions?: ReactNode
   filters?: ReactNode
-  /** What can be done to selected rows. */
   bulk?: readonly BulkAction<Row>[]
-  /** Further buttons for selected rows. */
   bulkTools?: ReactNode
 }
 

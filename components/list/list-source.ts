@@ -4,7 +4,6 @@ import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
-/** Parameters every list accepts besides its own filters. */
 export interface ListParams {
   metadata?: MetadataCondition[] | undefined
   starting_after?: string | undefined
@@ -25,13 +24,11 @@ export interface ListSource<Params extends ListParams, ListQuery, Page, PagePara
   /** Lower case: `axon`, `axons`. */
   noun: string
   nouns: string
-  /** Schema of the page's address. */
   params: z.ZodMiniType<Params>
   path: (params: Partial<Params>) => string
   /** The part of the address that the API answers. */
   queryOf: (params: Params) => ListQuery
   list: (query: ListQuery) => ListOptions<Page, PageParam, Row>
-  /** Checks rows against the query, as a service may ignore filters. */
   matches?: (query: ListQuery) => (row: Row) => boolean
   /** Filters and order that only this page has, applied to the loaded rows. */
   arrange?: (rows: readonly Row[], params: Params) => readonly Row[]

@@ -38,12 +38,9 @@ interface List {
 
 export interface ListViewProps {
   list: List
-  /** Replaces the count of rows. */
   count?: string
-  /** Beside the count. */
   tools?: ReactNode
   empty: ReactNode
-  /** The table. */
   children: ReactNode
 }
 

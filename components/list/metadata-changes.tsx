@@ -7,7 +7,6 @@ interface MetadataChangesProps {
   title?: string
 }
 
-/** Lists what is added, changed and removed. */
 export const MetadataChanges = ({ before, after, title = 'Changes' }: MetadataChangesProps) => {
   const changes = metadataChanges(before, after)
   const removed = changes.filter(({ kind }) => kind === 'removed').length
@@ -74,7 +73,6 @@ export type MetadataChange =
 
 type Metadata = Readonly<Record<string, string>>
 
-/** Sorted by key. */
 export const metadataChanges = (before: Metadata, after: Metadata): MetadataChange[] => {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
   return keys.flatMap((key): MetadataChange[] => {

@@ -30,7 +30,6 @@ export const withCondition = (filter: MetadataFilter | undefined, condition: Met
   condition,
 ]
 
-/** Undefined if no condition is left. */
 export const withoutCondition = (
   filter: MetadataFilter,
   { key, op }: MetadataCondition,
@@ -46,7 +45,6 @@ export const valuesLike = (known: readonly string[], op: MetadataCondition['op']
   return known.filter((value) => value !== '' && !typed.includes(value) && value.toLowerCase().includes(wanted))
 }
 
-/** Replaces the value being typed. */
 export const addValue = (text: string, op: MetadataCondition['op'], value: string): string => {
   if (op === 'eq') return value
   const before = text.slice(0, text.lastIndexOf(',') + 1)

@@ -49,7 +49,6 @@ export const MetadataFilter = ({ keys, values, rows, onAdd }: MetadataFilterProp
     >
       <div className="flex flex-wrap items-center gap-2">
         <MetadataKeyInput
-          // The user has just opened the form.
           autoFocus
           className="max-w-44"
           keys={known.data?.keys ?? metadataKeysOf(rows)}
@@ -135,7 +134,6 @@ export const MetadataKeyInput = ({ keys, value, onChange, ...rest }: MetadataKey
   )
 }
 
-/** The keys that these rows have. */
 export const metadataKeysOf = (rows: readonly object[]): string[] =>
   [
     ...new Set(rows.slice(0, 500).flatMap((row) => Object.keys((row as { metadata?: object | null }).metadata ?? {}))),

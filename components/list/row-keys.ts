@@ -26,7 +26,6 @@ export const useRowKeys = (options: Options) => {
       if (event.key.length === 1 && !hasLetterKeys()) return
       const { table, onSelect } = latest.current
       const isInside = table.current?.contains(activeElement) ?? false
-      // An open dialog or menu handles keys itself.
       if (!isInside && document.querySelector('[role=dialog],[role=menu]')) return
       const key = isInside ? (activeElement?.closest('tr')?.getAttribute('data-key') ?? null) : null
       if (event.key.toLowerCase() === 'x' && key !== null && onSelect) {

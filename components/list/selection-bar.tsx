@@ -20,7 +20,6 @@ export interface BulkAction<Row> {
 }
 
 interface SelectionBarProps<Row> {
-  /** Lower case: `devbox`, `devboxes`. */
   noun: string
   nouns: string
   rows: readonly Row[]
@@ -29,7 +28,6 @@ interface SelectionBarProps<Row> {
   children?: ReactNode
 }
 
-/** Names listed in a confirmation; further rows are counted. */
 const maxNames = 5
 
 /** Bulk actions, each with the number of selected rows it applies to. */
@@ -137,7 +135,6 @@ interface BulkBarProps {
   children: ReactNode
 }
 
-/** Sticks to the bottom of the screen; full width with large targets on a phone. */
 export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
   <section
     aria-label={label}

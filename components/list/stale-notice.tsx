@@ -6,7 +6,6 @@ interface StaleNoticeProps {
   query: { isRefetchError: boolean; dataUpdatedAt: number; error: unknown }
 }
 
-/** Shown above data that could not be refreshed. */
 export const StaleNotice = ({ query: { isRefetchError, dataUpdatedAt, error } }: StaleNoticeProps) =>
   isRefetchError && (
     <Banner tone="attention" role="status" className="mb-4 rounded-md" title="This data is out of date">

@@ -5,10 +5,7 @@ interface Identified {
   id: string
 }
 
-/**
- * Keeps a polled list still while the pointer is over it: rows stay in place with their latest data, removed rows stay,
- * and new rows above the last row wait. `list` identifies the list, as another one starts afresh.
- */
+/** Keeps rows in place while the pointer is over a polled list; new rows above the last one wait. */
 export const useSteadyRows = <Row extends Identified>(list: string, fresh: readonly Row[], isPolled: boolean) => {
   const [hold, setHold] = useState<{ list: string; rows: readonly Row[] }>()
   const isHeld = isPolled && hold?.list === list && hold.rows.length > 0

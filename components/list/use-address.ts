@@ -4,16 +4,12 @@ import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } fr
 import type { ZodMiniType } from 'zod/mini'
 import { type FieldProblem, parseQuery } from '#lib/contract/query-string.ts'
 
-/** Typing is written to the address when it pauses. */
 const pauseMs = 150
 
 /** `type` writes to the address after a pause, `replace` and `push` at once; `push` adds a history entry. */
 export type HowToChange = 'type' | 'replace' | 'push'
 
-/**
- * Keeps page state in the address without asking the server for the page again. `view` follows typing; `settled` is
- * what the address says, or its defaults if it has `problems`.
- */
+/** Keeps page state in the address. `view` follows typing; `settled` is the address, or its defaults if it is invalid. */
 export const useAddress = <View extends object>({
   schema,
   path,
@@ -34,8 +30,7 @@ export const useAddress = <View extends object>({
   const [knownText, setKnownText] = useState(text)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
-  // A new address replaces a written draft, for example after Back. While the user types, an older address must not
-  // undo the draft.
+  // A new address replaces a written draft, for example after Back, but not what is being typed.
   if (knownText !== text) {
     setKnownText(text)
     if (draft?.isWritten) setDraft(null)
@@ -80,7 +75,6 @@ export const useAddress = <View extends object>({
   return { problems, view, settled, change, followHere }
 }
 
-/** The target of a click that opens a link in this tab. */
 const plainLinkUrl = (event: MouseEvent): URL | null => {
   const link = event.target instanceof Element ? event.target.closest('a') : null
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey

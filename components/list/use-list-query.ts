@@ -126,7 +126,6 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     clearSelection: () => setSelection(emptySelection),
     /** Undefined while loading and when nothing should load by itself. */
     onNearEnd: isFetchNextPageError || isPlaceholderData ? undefined : loadMore,
-    /** Props of the table. */
     table: { rows, rowKey: idOf, busy: isPlaceholderData, inView },
     selection: { selected: selection, onChange: setSelection },
   }

@@ -8,7 +8,6 @@ import { wideRem } from './column-rules.ts'
 /** Used until `--row-height` can be read. */
 const rowRem = 2.25
 const overscan = 2
-/** A line of `leading-4`, and the padding and border around the lines. */
 const lineRem = 1
 const aroundLinesPx = 5
 /** Distance from the end, in rows, at which `onNearEnd` is called. */
@@ -123,7 +122,6 @@ const useLayout = (table: RefObject<HTMLTableElement | null>) => {
   return layout
 }
 
-/** Measured heights of rendered rows at the current width, for tables whose rows grow with their text. */
 const useMeasuredHeights = (table: RefObject<HTMLTableElement | null>, isEnabled: boolean) => {
   const [heights, setHeights] = useState<ReadonlyMap<string, number>>(new Map())
   useEffect(() => {

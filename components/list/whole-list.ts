@@ -1,10 +1,8 @@
 import type { QueryClient, QueryFunction, QueryKey } from '@tanstack/react-query'
 import type { ListParams, ListSource } from './list-source.ts'
 
-/** Small enough for steady progress. */
 const rowsPerCall = 200
 
-/** Rows read so far, and how many there are; null if unknown. */
 export interface Progress {
   count: number
   total: number | null

@@ -19,7 +19,6 @@ import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
 import { overviewQueries } from './queries.ts'
 
-/** Maximum rows of each kind. */
 const maxRows = 3
 
 const dayMs = 24 * 3_600_000
@@ -122,7 +121,6 @@ const AlertItem = ({ alert }: { alert: Alert }) => {
   )
 }
 
-/** A row that links to `href`. */
 export const Item = ({
   href,
   name,

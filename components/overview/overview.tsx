@@ -156,10 +156,8 @@ const Figures = () => {
 
 interface FigureProps {
   label: ReactNode
-  /** Undefined while loading or if unknown. */
   value: number | undefined
   href: string
-  /** Applied to values above zero. */
   tone?: 'danger' | 'attention'
 }
 
@@ -187,7 +185,6 @@ const Figure = ({ label, value, href, tone }: FigureProps) => (
 
 const toneClasses = { danger: 'text-danger', attention: 'text-attention' }
 
-/** Active jobs with their progress and estimate. */
 const RunningJobs = () => {
   const { data, hasNextPage } = useInfiniteQuery(overviewQueries.jobs())
   const running = data?.pages[0]?.jobs.filter(({ state }) => isJobActive(state)) ?? []
@@ -274,7 +271,6 @@ const OwnDevboxes = () => {
   )
 }
 
-/** The newest axons, most recently active first. */
 const AxonActivity = () => {
   const query = useInfiniteQuery(overviewQueries.axons())
   const page = query.data?.pages[0]
@@ -307,7 +303,6 @@ const AxonActivity = () => {
 interface RowsProps<Item> {
   query: { status: 'pending' | 'error' | 'success'; error: unknown; isFetching: boolean; refetch: () => unknown }
   rows: readonly Item[] | undefined
-  /** Null if unknown. */
   total: number | null
   what: string
   none: string

@@ -48,7 +48,6 @@ class Failed extends Error {
 
 /** Tests each kind of connection between the page and the console, one after another. */
 export const checkConnection = async (env: CheckEnvironment): Promise<void> => {
-  /** `check` resolves to what to report. */
   const run = async (name: CheckName, check: () => Promise<string>) => {
     try {
       env.onResult({ name, state: 'ok', message: await check() })

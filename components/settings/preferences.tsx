@@ -11,7 +11,6 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { isTimeZone, themes } from '#lib/browser/frame/preferences.ts'
 
-/** Display and notification preferences, saved in this browser. */
 export const Preferences = () => {
   const theme = useTheme()
   const density = useChoice('density')

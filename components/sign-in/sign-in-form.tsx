@@ -13,7 +13,6 @@ export interface SignInFormProps {
   /** File that holds the key of the embedded service. */
   keyFile?: string
   next?: string
-  /** Adds an account instead of replacing the current one. */
   isAdding?: boolean
   /** Shown below single sign-on, which is the primary method. */
   isSecondary?: boolean

@@ -12,7 +12,6 @@ export interface BadgeProps {
   /** Color and icon alone don't convey a state. */
   children: ReactNode
   title?: string
-  /** Spins the icon. */
   busy?: boolean
 }
 
@@ -54,7 +53,6 @@ interface StateBadgeProps {
   title?: string
 }
 
-/** Shows an unknown state as plain text. */
 export const StateBadge = ({ looks, state, past, title }: StateBadgeProps) => {
   const { tone, icon, word } = (Object.hasOwn(looks, state) && looks[state]) || { ...unknownLook, word: undefined }
   return (

@@ -13,7 +13,6 @@ export interface ButtonLook {
 }
 
 export interface ButtonProps extends ButtonLook, ComponentProps<'button'> {
-  /** Keeps focus but ignores clicks. */
   busy?: boolean
   /** Disables the button. It stays focusable, so that keyboard users can read the reason. */
   disabledReason?: string | null
@@ -56,7 +55,6 @@ export const ButtonLink = ({ variant, size, icon, children, className, ...rest }
   </Link>
 )
 
-/** A link to another site or a file. */
 export const ButtonAnchor = ({
   variant,
   size,

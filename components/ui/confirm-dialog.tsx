@@ -7,7 +7,6 @@ import { Input } from './input.tsx'
 export interface ConfirmDialogProps
   extends Pick<FormDialogProps, 'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'cancelLabel'> {
   consequence: ReactNode
-  /** A verb and an object: "Shut down devbox". */
   confirmLabel: string
   onConfirm: () => void
   /** Text to type before the action can be confirmed. */

@@ -7,7 +7,6 @@ import { useCopy } from './use-copy.ts'
 interface CopyButtonProps extends Pick<ButtonProps, 'className' | 'disabledReason'> {
   /** In lower case: "IDs". */
   what: string
-  /** Called on click. */
   text: () => string
   icon?: Icon
 }

@@ -8,7 +8,6 @@ export interface CopyableIdProps {
   value: string
   /** For the accessible name: "Copy ID". */
   label?: string
-  /** Not shortened. */
   full?: boolean
   className?: string
 }

@@ -8,10 +8,8 @@ import { classes } from './classes.ts'
 export interface MenuAction {
   label: string
   icon?: Icon
-  /** At the right: a shortcut or a value. */
   hint?: ReactNode
   tone?: 'danger'
-  /** Shown below the label. */
   disabledReason?: string | null
   onSelect?: () => void
   href?: string
@@ -20,7 +18,6 @@ export interface MenuAction {
 export type MenuItem = MenuAction | 'separator' | { heading: ReactNode }
 
 interface DropdownMenuProps {
-  /** A button. */
   trigger: ReactElement
   label: string
   align?: 'start' | 'end'

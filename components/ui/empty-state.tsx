@@ -5,7 +5,6 @@ import { CommandBlock } from './command-block.tsx'
 export interface EmptyStateProps {
   icon: Icon
   title: string
-  /** `h1` if it is the whole page. */
   titleAs?: 'h1' | 'h2'
   children?: ReactNode
   action?: ReactNode

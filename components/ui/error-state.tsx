@@ -9,10 +9,8 @@ import { useWait } from './use-shown-error.ts'
 import { VisibleText } from './visible-text.tsx'
 
 export interface ErrorStateProps {
-  /** "Couldn't load axons". */
   title: string
   error: Problem
-  /** Retried on click. */
   query?: { isFetching: boolean; refetch: () => unknown }
   onRetry?: () => void
   /** Retries happen automatically. */

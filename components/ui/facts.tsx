@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 
-/** A list of labeled values. */
 export const Facts = ({ mono, children }: { mono?: boolean; children: ReactNode }) => (
   <dl
     className={classes(

@@ -16,7 +16,6 @@ export interface FieldProps {
   error?: ReactNode
   optional?: boolean
   className?: string
-  /** Spread the argument into the control. */
   children: (control: FieldControl) => ReactNode
 }
 

@@ -6,13 +6,11 @@ import { classes } from './classes.ts'
 
 interface FollowedLogProps {
   label: string
-  /** Changes when lines are appended. */
   end: unknown
   className: string
   /** False if the reader came for one line of the log. */
   startsAtEnd?: boolean
   onFollowing?: (isFollowing: boolean) => void
-  /** Label of the button that scrolls to the end. */
   endWord?: string
   region?: RefObject<HTMLDivElement | null>
   children: ReactNode

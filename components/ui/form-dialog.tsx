@@ -7,11 +7,9 @@ import type { Problem } from './problem.ts'
 
 export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   onSubmit: () => void
-  /** A verb and an object: "Create axon". */
   submitLabel: string
   cancelLabel?: string
   tone?: ButtonProps['variant']
-  /** Why the form can't be submitted. */
   refusal?: string | null
   /** Of the last submit, if no field shows it. */
   error?: Problem

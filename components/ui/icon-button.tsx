@@ -7,7 +7,6 @@ import { classes } from './classes.ts'
 import { Tooltip } from './tooltip.tsx'
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
-  /** Accessible name and tooltip. */
   label: string
   icon: Icon
   variant?: 'ghost' | 'secondary' | 'danger'

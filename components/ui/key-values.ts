@@ -17,10 +17,7 @@ export const rowsToMap = (
   return { ok: true, map: Object.fromEntries(map) }
 }
 
-/**
- * Parses pasted `KEY=VALUE` lines, as in an .env file; null for other text. Ignores blank lines, comments, `export` and
- * quotes around a value.
- */
+/** Parses pasted `KEY=VALUE` lines, as in an .env file; null for other text. */
 export const parseAssignments = (text: string): KeyValueRow[] | null => {
   const lines = text
     .split(/\r\n|\r|\n/)

@@ -25,7 +25,6 @@ interface Health {
 
 export const isAway = ({ state }: Pick<Health, 'state'>): boolean => state === 'late' || state === 'lost'
 
-/** The badge, and since when if the connection has a problem. */
 export const LiveState = ({ health, what }: { health: Health; what: string }) => {
   const wait = useWait(health.error)
   return (

@@ -6,11 +6,9 @@ import { VisibleText } from './visible-text.tsx'
 
 export interface MetadataChipsProps {
   metadata: Readonly<Record<string, string>>
-  /** Makes each chip a link that filters by it. */
   hrefFor?: (key: string, value: string) => string
   /** The page around handles clicks, so plain anchors suffice; a table has many. */
   isFollowed?: boolean
-  /** Further chips are counted. */
   max?: number
   empty?: ReactNode
 }

@@ -4,7 +4,6 @@ import { VisibleText } from './visible-text.tsx'
 
 export interface PageHeaderProps {
   title: string
-  /** Of the title, where it is translated and the page is not. */
   id?: string
   badge?: ReactNode
   description?: ReactNode

@@ -4,7 +4,6 @@ import type { ReactElement, ReactNode } from 'react'
 import { classes } from './classes.ts'
 
 export interface PopoverProps {
-  /** A button. */
   trigger: ReactElement
   label: string
   align?: 'start' | 'end'

@@ -5,7 +5,6 @@ import { formatExact, formatRelative, shownZone, toDate } from './time-text.ts'
 import { useClock } from './use-clock.ts'
 
 export interface RelativeTimeProps {
-  /** Null if unknown. */
   ms: number | null
   prefix?: string
   className?: string

@@ -9,7 +9,6 @@ export const Scrolled = (props: ComponentProps<'div'>) => (
 
 interface ScrolledTextProps {
   ref?: (element: HTMLElement | null) => void
-  /** In characters. */
   max?: number
   className?: string
   /** Prose rather than program output. */

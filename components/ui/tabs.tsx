@@ -11,7 +11,6 @@ export interface Tab {
 }
 
 export interface TabsProps {
-  /** Accessible name: "Devbox". */
   label: string
   tabs: readonly Tab[]
   current: string

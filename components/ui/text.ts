@@ -14,17 +14,13 @@ export const cutEnd = (text: string, max: number): string => {
 }
 
 export interface TextPiece {
-  /** Offset in the whole text. */
   at: number
   text: string
   /** Set if `text` stands for an invisible character or one that moves its neighbors. */
   codePoint?: string
 }
 
-/**
- * Splits untrusted text so that control, bidi, zero-width and line-breaking characters become visible pieces. Keeps
- * joiners and variation selectors, which emoji and some scripts need, and the characters in `layout`.
- */
+/** Makes control, bidi and zero-width characters visible; keeps joiners, which emoji need, and those in `layout`. */
 export const visiblePieces = (text: string, layout = ''): TextPiece[] => {
   const pieces: TextPiece[] = []
   let end = 0
@@ -43,7 +39,6 @@ const hidden = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D\u{E0020}-\u{E00
 /** JSON with invisible characters escaped. */
 export const visibleJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(hidden, (character) =>
-    // Line breaks in JSON are only formatting.
     character === '\n'
       ? character
       : [...Array(character.length).keys()]

@@ -8,7 +8,6 @@ import { type Problem, problemOf } from './problem.ts'
 interface ToastOptions {
   description?: ReactNode
   action?: { label: string; onClick: () => void }
-  /** Replaces the toast with the same ID. */
   id?: string
   /** Infinity keeps the toast until it is dismissed. */
   durationMs?: number

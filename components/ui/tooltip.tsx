@@ -8,7 +8,6 @@ interface TooltipProps {
   side?: 'top' | 'right' | 'bottom' | 'left'
   /** The tooltip only names its element, so pointer events pass through it. */
   isName?: boolean
-  /** One focusable element. */
   children: ReactElement
 }
 

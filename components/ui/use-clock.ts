@@ -1,10 +1,7 @@
 'use client'
 import { useSyncExternalStore } from 'react'
 
-/**
- * Renders again when `read(now)` changes, checked four times a second so that countdowns don't skip a second. `atFirst`
- * is the value on the server and during hydration.
- */
+/** Renders again when `read(now)` changes. `atFirst` is the value on the server and during hydration. */
 export const useClock = <T extends string | number | boolean | null>(read: (nowMs: number) => T, atFirst?: T): T => {
   const now = () => read(Date.now())
   return useSyncExternalStore(eachQuarterSecond, now, atFirst === undefined ? now : () => atFirst)

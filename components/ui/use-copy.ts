@@ -34,7 +34,6 @@ const announce = (text: string) => {
   setTimeout(() => region?.replaceChildren(text), 100)
 }
 
-/** Whether the text was copied. */
 export const writeClipboard = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text)

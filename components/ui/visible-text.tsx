@@ -5,7 +5,6 @@ export interface VisibleTextProps {
   children: string
   /** To one line, or to three; the tooltip has the text. */
   truncate?: boolean | 3
-  /** Maximum characters rendered. */
   max?: number
   mono?: boolean
   /** Control characters to keep, such as tabs and newlines. */

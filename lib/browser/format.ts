@@ -1,15 +1,12 @@
-/** 1234567 as "1,234,567". */
 export const formatCount = (count: number): string => numbers.format(count)
 const numbers = new Intl.NumberFormat('en')
 
-/** "1 run", "12 runs". */
 export const formatCountOf = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`
 
 const units = { millisecond: 'ms', second: 's', minute: 'min', hour: 'h', day: 'd' } as const
 export type Unit = keyof typeof units
 
-/** "3 min", "4.0 s". */
 export const formatUnit = (amount: number, unit: Unit, digits = 0): string => `${amount.toFixed(digits)} ${units[unit]}`
 
 /** ISO 8601; undefined for a missing, invalid or out-of-range time. */
@@ -75,11 +72,9 @@ export const formatShown = (shown: number, hasMore: boolean, total: number | nul
 }
 
 export interface ListSize {
-  /** Rows on the page. */
   shown: number
   /** Loaded rows that match the service's filters; the page's own filters may show fewer. */
   loaded: number
-  /** Matches in total; null if unknown. */
   total: number | null
   hasMore: boolean
 }

@@ -173,7 +173,6 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
 interface ResultsProps {
   query: string
   onGo: (href: string) => () => void
-  /** Called with the value of the first entry. */
   onFirst: (value: string) => void
 }
 
@@ -185,7 +184,6 @@ const Results = ({ query, onGo, onFirst }: ResultsProps) => {
     return () => clearTimeout(timer)
   }, [query])
   const { data } = useQuery({ ...recordSearch(settled), enabled: settled.length >= minLength })
-  // Hide results of an earlier query.
   const found = settled === query ? data : undefined
   const entryValueOf = ({ kind, id }: SearchResult) => `${kind} ${id} ${query}`
   const [firstResult] = found?.results ?? []
@@ -266,7 +264,6 @@ const Group = ({ children, ...rest }: { heading: string; forceMount?: boolean; c
 interface EntryProps {
   icon: LucideIcon
   hint?: ReactNode
-  /** Text that the query is matched against, if not the label. */
   value?: string
   onSelect: () => void
   children: ReactNode

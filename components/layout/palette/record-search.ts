@@ -139,7 +139,6 @@ const kindIn = (text: string) => {
 /** The kind of the first id in a text, such as an address or a log line. */
 export const kindOfId: (text: string) => ResultKind | undefined = kindIn
 
-/** The first id in a text. */
 export const idIn = (text: string): string | undefined => knownId.exec(text)?.[0]
 
 export interface SearchResult {
@@ -152,7 +151,6 @@ export interface SearchResult {
 
 interface Found {
   results: SearchResult[]
-  /** Only the newest records were searched. */
   isPartial?: boolean
 }
 

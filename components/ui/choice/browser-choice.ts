@@ -27,5 +27,4 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** Whether single-key shortcuts are enabled. */
 export const hasLetterKeys = (): boolean => chosen('letters') !== 'off'

@@ -4,7 +4,6 @@ interface CheckProps {
   label: string
   checked: boolean
   onCheck: (isOn: boolean) => void
-  /** Height of a small button. */
   small?: boolean
 }
 

@@ -3,16 +3,13 @@ import { classes } from '../classes.ts'
 
 interface ChipsProps<Value> {
   legend: ReactNode
-  /** By default the legend is for screen readers only. */
   legendClassName?: string
   value: Value
   options: readonly { value: Value; label: ReactNode }[]
   onChange: (value: Value) => void
-  /** Height of a form field. */
   large?: boolean
 }
 
-/** Radio buttons as chips. */
 export const Chips = <Value extends string | number>({
   legend,
   legendClassName = 'sr-only',

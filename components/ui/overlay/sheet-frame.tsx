@@ -7,7 +7,6 @@ import { useReturnFocus } from './use-return-focus.ts'
 
 interface SheetFrameProps {
   title: ReactNode
-  /** Beside the close button. */
   actions?: ReactNode
   onClose: () => void
   onKeyDown?: (event: KeyboardEvent) => void
@@ -21,7 +20,6 @@ export const SheetFrame = ({ title, actions, onClose, onKeyDown, children }: She
     <Primitive.Root open modal={false} onOpenChange={(next) => next || onClose()}>
       <Primitive.Portal>
         <Primitive.Content
-          // Sheets have no description.
           aria-describedby={undefined}
           tabIndex={-1}
           onOpenAutoFocus={(event) => {

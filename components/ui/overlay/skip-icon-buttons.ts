@@ -1,7 +1,4 @@
-/**
- * For `onOpenAutoFocus`. If the first control is an icon button, focuses the dialog instead: the button's tooltip would
- * swallow the first Escape. Radix skips links, too.
- */
+/** For `onOpenAutoFocus`: focuses the dialog instead of an icon button, whose tooltip would swallow the first Escape. */
 export const skipIconButtons = (event: Event) => {
   const dialog = event.currentTarget
   if (!(dialog instanceof HTMLElement)) return

@@ -14,10 +14,8 @@ export const paths = {
     `/devboxes/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf(query)}`,
   snapshots: (query: Partial<SnapshotListQuery> & { search?: string | undefined } = {}) =>
     `/snapshots${searchOf(query, pageDefaults)}`,
-  /** The list with the snapshot's sheet open. */
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
-  /** `event` is the sequence of an event to open. */
   axon: (id: string, tab?: 'events' | 'sql', event?: number) =>
     `/axons/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf({ event })}`,
   benchmarkJobs: (query: Partial<BenchmarkJobListQuery> = {}) => `/benchmark-jobs${searchOf(query, pageDefaults)}`,
@@ -31,7 +29,6 @@ export const paths = {
   scenario: (id: string) => `/benchmarks/scenarios/${encodeURIComponent(id)}`,
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
-  /** Highlights `alert`. */
   evictions: (query: { alert?: string } = {}) => `/evictions${searchOf(query, pageDefaults)}`,
   evictionHistory: (query: { state?: string; search?: string; starting_after?: string } = {}) =>
     `/evictions/history${searchOf(query, pageDefaults)}`,
@@ -41,7 +38,6 @@ export const paths = {
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
-  /** Signs in to a further account. */
   addAccount: () => '/sign-in?add=1',
 }
 

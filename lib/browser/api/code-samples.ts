@@ -7,7 +7,6 @@ export const curlPost = (serviceUrl: string, path: string, body: string): string
 
 const packageName = "'@runloop/api-client'"
 
-/** The start of a program that uses the public client. */
 export const publicClient = (serviceUrl: string): string =>
   `import Runloop from ${packageName}
 

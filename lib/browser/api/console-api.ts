@@ -51,10 +51,7 @@ export const runSignOut = async <T>(signOut: () => Promise<T>): Promise<T> => {
   }
 }
 
-/**
- * Redirects once, however many calls fail. Stays on the page if the browser has signed in again, to this or another
- * account. Resolves to whether the page is leaving.
- */
+/** Redirects once, unless the browser has signed in again. Resolves to whether the page is leaving. */
 export const redirectToSignIn = async (): Promise<boolean> => {
   if (isLeaving) return true
   isLeaving = true

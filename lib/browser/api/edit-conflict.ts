@@ -4,7 +4,6 @@ export interface Described {
   metadata: Readonly<Record<string, string>>
 }
 
-/** Thrown instead of a save that would undo someone else's. */
 export class EditConflictError extends Error {
   readonly current: Described
 

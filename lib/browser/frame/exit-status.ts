@@ -1,4 +1,3 @@
-/** Describes how a shell ended: its exit status and the usual meaning of that number. */
 export const describeExit = (exitCode: number | null, reason: string): string => {
   if (exitCode === null) return reason || 'The shell has ended'
   const signal = exitCode > 128 ? signals[exitCode - 128] : undefined
@@ -18,7 +17,6 @@ const meanings: Record<number, string> = {
   127: 'the last command was not found',
 }
 
-/** Linux signal numbers. */
 const signals: Record<number, string> = {
   1: 'hung up (SIGHUP)',
   2: 'interrupted (SIGINT)',

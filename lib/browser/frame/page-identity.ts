@@ -4,10 +4,7 @@ const storageKey = 'devdeck.page'
 /** During a reload, the previous page may hold its lock a little longer. */
 const waitMs = 200
 
-/**
- * An id for this page that survives reloads. A duplicated tab copies the session storage, so each page also holds a lock
- * on its id; a page whose stored id is locked takes a new one.
- */
+/** Survives reloads. A duplicated tab copies the session storage, so each page also locks its id or takes a new one. */
 export const pageIdentity = (): Promise<string> => {
   identity ??= takeIdentity()
   return identity

@@ -2,7 +2,6 @@
 export const preferenceCookies = {
   theme: 'devdeck_theme',
   sidebar: 'devdeck_sidebar',
-  /** Session cookie. */
   isolationNotice: 'devdeck_isolation_notice',
   axonColumns: 'devdeck_axon_columns',
   devboxColumns: 'devdeck_devbox_columns',

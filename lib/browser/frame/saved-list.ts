@@ -21,7 +21,6 @@ export const readList = <Item>(
   }
 }
 
-/** Returns whether the list was saved. */
 export const saveList = (
   store: Pick<Storage, 'setItem'> | undefined,
   key: string,

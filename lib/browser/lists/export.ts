@@ -1,6 +1,5 @@
 import { csvLines } from '#lib/protocol/csv.ts'
 
-/** A field of an exported file. */
 export interface ExportColumn<Row> {
   name: string
   value: (row: Row) => unknown
@@ -15,7 +14,6 @@ export const toCsv = <Row>(rows: readonly Row[], columns: readonly ExportColumn<
     ...rows.map((row) => columns.map(({ value, text }) => (text ? text(row) : value(row)))),
   ])}`
 
-/** Missing values are null. */
 export const toJson = <Row>(rows: readonly Row[], columns: readonly ExportColumn<Row>[]): string =>
   `${JSON.stringify(
     rows.map((row) => objectOf(row, columns)),
@@ -34,7 +32,6 @@ export type ExportFormat = keyof typeof exportFormats
 
 const writers = { csv: toCsv, json: toJson, ndjson: toJsonLines }
 
-/** Downloads the rows and returns the file name. */
 export const saveRows = <Row>(
   what: string,
   format: ExportFormat,
@@ -55,7 +52,6 @@ const types: Record<string, string> = {
   txt: 'text/plain',
 }
 
-/** Downloads the text and returns the file name. */
 export const saveText = (what: string, extension: 'csv' | 'json' | 'ndjson' | 'txt', text: string): string => {
   const name = exportName(what, extension, Date.now())
   saveFile(new Blob([text], { type: `${types[extension]};charset=utf-8` }), name)

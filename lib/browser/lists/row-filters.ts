@@ -21,7 +21,6 @@ interface Row {
   metadata?: Readonly<Record<string, string>> | null | undefined
 }
 
-/** Checks for filters specific to one list. */
 type RowChecks<ListQuery, ListRow> = {
   [Name in keyof ListQuery]?: (row: ListRow, value: NonNullable<ListQuery[Name]>) => boolean
 }

@@ -19,7 +19,6 @@ import { isSignedOut, withAccount } from '../api/page-account.ts'
 export interface LiveHealth {
   state: 'connecting' | LiveState | 'polled'
   sinceMs: number
-  /** The console's clock minus this browser's. */
   clockOffsetMs: number
   error?: ApiError
 }
@@ -37,10 +36,7 @@ export interface FollowOptions<E extends LiveEndpoint> {
   onPoll?(): void
 }
 
-/**
- * Follows a topic over the page's one connection. Reconnects without gaps or duplicates. Resolves when the topic ends or
- * `signal` aborts; rejects with an ApiError when a retry cannot help.
- */
+/** Follows a topic without gaps or duplicates until it ends or `signal` aborts; rejects when a retry cannot help. */
 export const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>, options: FollowOptions<E>): Promise<void> => {
   connection ??= connectPage()
   return connection.follow(topic, options)
@@ -63,7 +59,6 @@ const connectPage = (): LiveConnection => {
 const liveTimes = {
   /** Silence after which the connection counts as late: two heartbeats and a margin. */
   lateMs: 7_000,
-  /** Silence after which the connection counts as lost, even if the socket is open. */
   lostMs: 20_000,
   checkMs: 1_000,
   firstMs: 250,
@@ -86,7 +81,6 @@ interface ConnectionOptions {
   poll(signal: AbortSignal): Promise<LiveSnapshot>
   /** Called when a connection fails to open, since browsers don't report why. */
   isSignedOut(): Promise<boolean>
-  /** Should leave the page; the connection keeps retrying until then. */
   onSignedOut(): void
   WebSocket?: typeof globalThis.WebSocket
   times?: Partial<typeof liveTimes>
@@ -99,7 +93,6 @@ interface Follower {
   topic: LiveTopic
   position: string | undefined
   options: FollowOptions<LiveEndpoint>
-  /** Reported by the console for this topic. */
   own: Pick<LiveHealth, 'state' | 'sinceMs' | 'error'> | undefined
   reported: LiveHealth | undefined
   settle(error?: ApiError): void

@@ -7,7 +7,6 @@ type Api = typeof pageApi
 
 /** Separate from `benchmarkQueries`, because other lists only need benchmark metadata. */
 export const benchmarkDefinitionQueries = {
-  /** The pages of a list from `query.starting_after` on. */
   list: (query: BenchmarkListQuery, api: Api = pageApi) =>
     listPages({
       queryKey: ['benchmarks', 'list', query],

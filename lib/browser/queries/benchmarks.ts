@@ -8,7 +8,6 @@ export const benchmarkQueries = {
   metadataKeys: () =>
     metadataWords(['benchmarks', 'metadata-keys'], (signal) => pageApi.benchmarks.metadataKeys({ signal })),
 
-  /** Values of a metadata key, to suggest in filters of runs. */
   metadataValues: (key: string) =>
     metadataWords(['benchmarks', 'metadata-values', key], (signal) =>
       pageApi.benchmarks.metadataValues({ params: { key }, signal }),

@@ -18,7 +18,6 @@ export const lineLength = (line: ConsoleLine): number =>
 export const lineSpans = (line: ConsoleLine): readonly Span[] =>
   typeof line === 'string' ? [{ text: line, style: noStyle }] : line
 
-/** Joined to the last span if it has the same style. */
 const addSpan = (spans: Span[], text: string, style: TextStyle) => {
   const last = spans.at(-1)
   if (last?.style === style) spans[spans.length - 1] = { text: last.text + text, style }
@@ -34,7 +33,6 @@ export const joinLines = (lines: readonly ConsoleLine[]): Span[] => {
   return spans
 }
 
-/** Reads a whole text; returns its lines and the style at its end. */
 export const readLines = (text: string, from = noStyle): { lines: ConsoleLine[]; style: TextStyle } => {
   const lines: ConsoleLine[] = []
   const reader = new ConsoleText(storeIn(lines), { style: from })
@@ -64,9 +62,8 @@ const maxSequence = 256
 const tabWidth = 8
 
 /**
- * Converts program output to the lines a terminal would show. Carriage returns, backspaces and sequences that move in or
- * erase the current line take effect, colors become styles, and all other control sequences are dropped. Earlier lines
- * never change: moving to another line starts a new one. Chunks may end anywhere.
+ * Converts program output, in chunks that may end anywhere, to the lines a terminal would show. Sequences that edit the
+ * open line take effect and the rest is dropped; earlier lines never change, moving to another line starts a new one.
  */
 export class ConsoleText<Place = number> {
   style: TextStyle
@@ -77,7 +74,6 @@ export class ConsoleText<Place = number> {
   #isInString = false
   #place: Place | undefined
   #isOpen = false
-  /** Changed since the open line was last stored. */
   #isChanged = false
   /** The open line while it has only been appended to. */
   #spans: Span[] = []

@@ -54,27 +54,21 @@ export interface Refreshed<ListQuery, Page, Row> extends ListReader<ListQuery, P
   withRows: (page: Page, rows: readonly Row[]) => Page
   /** A row in view that will change soon; the list is then polled often. */
   isActive?: (row: Row) => boolean
-  /** Reads all loaded rows, not only those in view. */
   isWhole?: boolean
   idleMs?: (loaded: number) => number
 }
 
 interface RowRange {
   from: number
-  /** Exclusive. */
   to: number
 }
 
-/** The loaded rows that are in view. */
 export interface Shown<Row> extends RowRange {
   rows: readonly Row[]
   loaded: number
 }
 
-/**
- * Reads the rows in view again, in one call however many pages are loaded. The data is the time of the last read, or null
- * before the first.
- */
+/** Reads the rows in view again in one call. The data is the time of the last read, or null before the first. */
 export const listRefresh = <
   ListQuery extends PagingQuery,
   Page extends { has_more: boolean },
@@ -136,10 +130,7 @@ const refreshRows = async <
   }
 }
 
-/**
- * The loaded pages with `answer` replacing the rows from `from` on. Rows after the last common one stay; without
- * one, the rest is loaded again when needed.
- */
+/** Replaces the rows from `from` on with `answer`. Rows after the last common one stay. */
 export const mergePages = <Page extends { has_more: boolean }, Row extends { id: string }, Param>(
   { pages, pageParams }: InfiniteData<Page, Param>,
   answer: Page & { total_count?: number | null | undefined },
