@@ -9,11 +9,9 @@ const recordingKeys = {
   one: (id: string) => ['recordings', 'one', id] as const,
 }
 
-/** Address of the list, or of one recording's file. */
 export const recordingAddress = (id?: string) =>
   `/api/recordings${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
 
-/** Larger recordings must be downloaded and played elsewhere. */
 export const maxPlayedBytes = 64 * 1024 * 1024
 const liveMs = 2_000
 

@@ -47,7 +47,6 @@ export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
   )
 }
 
-/** Renders the recording into `element` and starts playing. */
 const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
   const [player, setPlayer] = useState<Player>()
   const [state, setState] = useState<PlayerState>({ isPlaying: false, atMs: 0, durationMs: 0, isSeeking: false })
@@ -104,7 +103,6 @@ const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalI
 }
 
 interface PlayerPartProps {
-  /** Undefined while loading. */
   player: Player | undefined
   state: PlayerState
 }

@@ -16,7 +16,6 @@ export const useTerminalRequests = (): TerminalRequests => {
   return requests
 }
 
-/** Handles requests while mounted. */
 export const useServing = <Kind extends RequestKind>(
   of: string,
   kind: Kind,

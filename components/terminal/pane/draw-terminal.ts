@@ -10,7 +10,6 @@ export interface DrawnTerminal {
   terminal: Terminal
   /** Cells that fit; undefined while hidden. */
   available(): { cols: number; rows: number } | undefined
-  /** Called when the cell size changes. */
   onCells(changed: () => void): void
   close(): void
 }

@@ -15,15 +15,12 @@ declare global {
 export interface OpenedTerminal {
   terminal: Terminal
   session: PageTerminal
-  /** The pane's element, which overlays are placed in. */
   element: HTMLElement
   devboxId: string
-  /** Session name, as in the address. */
   name: string
   focus(): void
   /** Call when the cell size changes; resizing the element is detected. */
   fit(): void
-  /** Pastes text that has passed the paste checks. */
   paste(text: string): void
   /**
    * Handlers run before the terminal gets the key, latest first; returning true consumes it. Returns the remove
@@ -51,7 +48,6 @@ interface Opening extends Pick<OpenedTerminal, 'element' | 'devboxId' | 'name'> 
   screen: HTMLElement
   /** Stable name by which the console recognizes this page. */
   page: string
-  /** Token of a read-only link, instead of a devbox's own terminal. */
   followToken: string | undefined
   isVisible: () => boolean
 }

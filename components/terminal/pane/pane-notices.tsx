@@ -101,7 +101,6 @@ const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-/** Names the writer and offers to take over. */
 export const WatchingBar = ({ opened, isFollower }: { opened: OpenedTerminal; isFollower: boolean }) => {
   const { session, focus } = opened
   const { role, connection, writer, takenBy, refusedKeys } = useTerminalState(session)

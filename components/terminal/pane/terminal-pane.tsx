@@ -36,15 +36,12 @@ const KeyBar = dynamic(async () => (await import('../tools/key-bar.tsx')).KeyBar
 interface TerminalPaneProps {
   devboxId: string
   name: string
-  /** Token of a read-only link, instead of the devbox's own terminal. */
   followToken?: string
-  /** Has keyboard focus, or takes it when it appears. */
   isActive: boolean
   /** Hidden panes keep their connection but don't resize or draw; never visible ones have no connection yet. */
   isVisible: boolean
   /** Why the devbox can't open a shell; null while it runs. Changing to null reconnects. */
   refusal: string | null
-  /** Action that restarts the devbox. */
   revive?: ReactNode
   /** The console reports that the devbox isn't running, which the page may not know yet. */
   onNotRunning: () => void
@@ -52,9 +49,7 @@ interface TerminalPaneProps {
   onTitle: (title: string) => void
   onStatus: (status: PaneStatus) => void
   onFocus: () => void
-  /** Called when the user closes a pane whose shell has ended. */
   onClose: () => void
-  /** Extra buttons for the pane's bar. */
   actions?: ReactNode
 }
 

@@ -4,13 +4,11 @@ import { pageIdentity } from '#lib/browser/frame/page-identity.ts'
 import { type OpenedTerminal, openTerminal } from './opened-terminal.ts'
 
 const loadXterm = () => import('./draw-terminal.ts')
-// Starts loading with the page's code.
 if (typeof window === 'object') loadXterm().catch(() => undefined)
 
 interface Options {
   devboxId: string
   name: string
-  /** Token of a read-only link, instead of the devbox's own terminal. */
   followToken?: string | undefined
   isVisible: boolean
 }

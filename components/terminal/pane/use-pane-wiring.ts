@@ -4,7 +4,6 @@ import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
-/** Status of a terminal as shown on its tab. */
 export interface PaneStatus {
   phase: 'connecting' | 'open' | 'watching' | 'lost' | 'ended'
   exitCode: number | null
@@ -12,7 +11,6 @@ export interface PaneStatus {
   unseen: 'bell' | 'output' | null
 }
 
-/** Reports the pane's status to the workspace on each change. */
 export const usePaneStatus = (
   opened: OpenedTerminal,
   state: TerminalState,
@@ -59,7 +57,6 @@ const useUnseen = ({ terminal }: OpenedTerminal, isVisible: boolean): PaneStatus
 /** After a refusal, retries in case the devbox came back before the page noticed it was gone. */
 const retryMs = 3_000
 
-/** Reconnects a terminal when its devbox is back. */
 export const useReconnecting = (
   opened: OpenedTerminal,
   { connection }: TerminalState,
@@ -134,7 +131,6 @@ export const usePaneTitle = ({ terminal }: OpenedTerminal, onTitle: (title: stri
   }, [terminal])
 }
 
-/** Reflects the terminal's state in attributes for styling. */
 export const usePaneAttributes = (
   { terminal, element }: OpenedTerminal,
   state: TerminalState,

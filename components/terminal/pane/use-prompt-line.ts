@@ -44,7 +44,6 @@ const write = async (opened: OpenedTerminal, text: string, offer: (text: string)
   return undefined
 }
 
-/** Resolves when `isTrue` returns true or the signal aborts. */
 const until = (
   isTrue: () => boolean,
   subscribe: (changed: () => void) => () => void,

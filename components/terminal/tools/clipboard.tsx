@@ -10,7 +10,6 @@ import { PasteDialog } from './paste-dialog.tsx'
 import { TerminalMenu } from './terminal-menu.tsx'
 import { useListener } from './use-pane-events.ts'
 
-/** Copy and paste by keys, mouse and menu, with paste checks. */
 export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   const { terminal, session } = opened
   const [question, setQuestion] = useState<PasteQuestion>()

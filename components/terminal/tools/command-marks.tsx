@@ -69,7 +69,6 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
 }
 
 const useCommandLog = (opened: OpenedTerminal): { log: CommandLog | undefined; chosen: Command | undefined } => {
-  // A new wrapper object for each change of the mutable log.
   const [{ log }, setMarked] = useState<{ log?: CommandLog }>({})
   const [chosen, setChosen] = useState<Command>()
   useEffect(() => {
@@ -80,7 +79,6 @@ const useCommandLog = (opened: OpenedTerminal): { log: CommandLog | undefined; c
     })
     let frame = 0
     const created = new CommandLog(terminal, () => {
-      // At most once per frame.
       frame ||= requestAnimationFrame(() => {
         frame = 0
         gutter.show(created.commands)
@@ -131,7 +129,6 @@ const blueprintStep = (command: string): string => JSON.stringify({ system_setup
 /** Each mark costs time in every frame, so older prompts get none. */
 const maxGutterMarks = 200
 
-/** Marks next to prompts. */
 const gutterOf = (terminal: Terminal, onChoose: (command: Command) => void) => {
   const marks = new Map<Command, IDecoration>()
   const add = (command: Command) => {

@@ -60,7 +60,6 @@ interface PortDialogProps {
   onClose: () => void
 }
 
-/** Explains why a port can't be opened, or asks to create a tunnel. */
 const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: PortDialogProps) => {
   const { id, status, tunnel } = devbox
   const enable = useMutation(tunnelMutations.enable())

@@ -35,7 +35,6 @@ export const FileDrop = ({ opened }: { opened: OpenedTerminal }) => {
 
 interface FileDropZoneProps {
   element: HTMLElement
-  /** Target folder, if known. */
   folderNow: () => string | undefined
   onFiles: (files: readonly NamedFile[]) => void
 }

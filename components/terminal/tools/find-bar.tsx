@@ -14,9 +14,7 @@ import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
-/** Searches screen and scrollback. */
 export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
-  // Kept while closed.
   const [query, setQuery] = useState<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
   /** Number of times the open bar was requested; 0 while closed. */
   const [asked, setAsked] = useState(0)

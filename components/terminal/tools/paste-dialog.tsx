@@ -10,7 +10,6 @@ import { maskSecrets } from '#lib/terminal/page/secrets-in-text.ts'
 interface PasteDialogProps {
   question: PasteQuestion
   isBracketed: boolean
-  /** Text to paste; null to cancel. */
   onAnswer: (text: string | null) => void
 }
 

@@ -13,11 +13,8 @@ import { colorsOf } from '../pane/terminal-theme.ts'
 
 export interface FindState {
   count: number
-  /** More matches than `count`. */
   hasMore: boolean
-  /** Index of the current match, or -1. */
   current: number
-  /** Error message of an invalid expression. */
   problem: string | null
 }
 
@@ -136,7 +133,6 @@ export class TerminalFinder {
     this.#isAsked = false
   }
 
-  /** Position of the current match, if its line still exists. */
   #place(): { row: number; column: number } | undefined {
     const match = this.#match
     const row = this.#marker?.line ?? -1
@@ -202,7 +198,6 @@ export class TerminalFinder {
   }
 }
 
-/** Splits a match that spans rows. */
 const piecesOf = ({ row, column, cells }: FindMatch, columns: number): FindMatch[] => {
   const first = Math.min(cells, columns - column)
   return cells > first

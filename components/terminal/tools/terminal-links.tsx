@@ -29,7 +29,6 @@ const kinds: Record<LinkTarget['kind'], { icon: LucideIcon; label: string; effec
   file: { icon: Download, label: 'Download file', effect: 'to download it from the devbox' },
 }
 
-/** Makes URLs, ports and files on screen clickable. */
 export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const port = useDevboxPort(opened.devboxId)
   const [hovered, setHovered] = useState<HoveredLink>()
@@ -287,7 +286,6 @@ interface HoveredLink {
   y: number
 }
 
-/** Shows a link's real target at the pointer. */
 const LinkTooltip = ({ target, x, y }: HoveredLink) => {
   const key = terminalSettings.get().linkClick === 'plain' ? 'Click' : `${linkKey} + click`
   return (
@@ -309,7 +307,6 @@ const LinkTooltip = ({ target, x, y }: HoveredLink) => {
   )
 }
 
-/** A URL with its host emphasized. */
 const LinkAddress = ({ target }: { target: LinkTarget }) => {
   if (target.kind === 'file')
     return (

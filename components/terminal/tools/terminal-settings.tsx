@@ -265,7 +265,6 @@ const wellKnown = [
 ]
 const another = '+'
 
-/** Installed monospace fonts, or any other by name. */
 const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings }) => {
   const found = useMemo(() => wellKnown.filter(hasFont), [])
   const [own, setOwn] = useState(found.includes(fontFamily) ? '' : fontFamily)

@@ -49,7 +49,6 @@ export const TerminalStatusBar = ({ opened, hintId, way, isFollower, actions }: 
       <Keys keys={['Ctrl', 'Shift', 'X']} /> <span className="truncate">to leave the terminal</span>
     </p>
     <IconButton ref={way} size="sm" icon={CornerUpLeft} label="Back to the terminal" onClick={opened.focus} />
-    {/* Scrolls in narrow panes. */}
     <div className="-my-1 flex min-w-0 flex-1 items-center gap-x-1 overflow-x-auto py-1 [scrollbar-width:none]">
       <span className="flex-1" />
       <TerminalViewers opened={opened} />
@@ -143,10 +142,8 @@ const TerminalViewers = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-/** Two missed measurements. */
 const staleMs = 12_000
 
-/** Noticeable and disturbing delays. */
 const levels = [
   { belowMs: 100, word: 'fast', color: 'text-ok' },
   { belowMs: 300, word: 'slow', color: 'text-attention' },
@@ -191,7 +188,6 @@ const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
 
 const formatMs = (ms: number): string => (ms < 1 ? '<1 ms' : ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`)
 
-/** Creates and revokes the read-only link and lists its viewers. */
 const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
   const { session } = opened
   const { follow, connection, viewers, problem } = useTerminalState(session)
@@ -266,13 +262,11 @@ const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
 
 interface StatusPopoverProps extends Omit<PopoverProps, 'trigger'> {
   icon: LucideIcon
-  /** Accessible name, including the value. */
   name: string
   color?: string | undefined
   figure?: ReactNode
 }
 
-/** A value in the terminal's bar with details in a popover. */
 const StatusPopover = ({ icon: Icon, name, color = 'text-muted', figure, ...popover }: StatusPopoverProps) => (
   <Popover
     {...popover}

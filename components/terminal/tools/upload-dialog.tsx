@@ -13,11 +13,8 @@ import { maxUploadBytes } from '#lib/contract/files.ts'
 interface UploadDialogProps {
   devboxId: string
   files: readonly NamedFile[]
-  /** The shell's folder, if reported. */
   folder: string | undefined
-  /** Why this folder was chosen. */
   hint?: string
-  /** Called when the upload has finished or failed. */
   onSent?: () => void
   onClose: () => void
 }
@@ -120,7 +117,6 @@ const Existing = ({ paths }: { paths: readonly string[] }) => (
   </p>
 )
 
-/** Uploads files one after the other and reports progress in a toast. */
 const runUploads = async (devboxId: string, uploads: readonly { path: string; file: File }[]): Promise<void> => {
   const id = `upload-${crypto.randomUUID()}`
   const leaving = new AbortController()

@@ -13,7 +13,6 @@ import { isMissing, isTransient } from '#lib/browser/api/failures.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 import type { PaneStatus } from '../pane/use-pane-wiring.ts'
 
-/** Read-only view of a terminal for anyone with its link. */
 export const FollowedTerminal = ({ token }: { token: string }) => {
   const followed = useQuery(terminalQueries.followed(token))
   const [title, setTitle] = useState('')

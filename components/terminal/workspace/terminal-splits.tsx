@@ -7,7 +7,6 @@ import type { Workspace } from './use-workspace.ts'
 
 export interface PanePlace {
   isVisible: boolean
-  /** Has keyboard focus, or would have it if its tab were visible. */
   isActive: boolean
 }
 

@@ -120,7 +120,6 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
   )
 }
 
-/** Keyed by the first pane. */
 const faceOf = ({ label, tree, active }: TerminalTab, { titleOf, statusOf }: Workspace): TabFace => {
   const names = panesOf(tree)
   return {
@@ -174,7 +173,6 @@ const dragClass = ({ from, to }: { from: number; to: number }, index: number): s
 
 interface TabFace {
   key: string
-  /** Custom name; empty to use the terminal's title. */
   label: string
   title: string
   status: PaneStatus
@@ -222,7 +220,6 @@ const CloseMark = ({ isActive, onClose }: { isActive: boolean; onClose: () => vo
 interface LabelInputProps {
   label: string
   placeholder: string
-  /** Null if nothing changed. */
   onLeave: (label: string | null, byKey: boolean) => void
 }
 
@@ -262,7 +259,6 @@ const looks: Record<PaneStatus['phase'], { icon: LucideIcon; tone: string; word:
 const statusLabel = ({ phase, exitCode }: PaneStatus): string =>
   phase === 'ended' && exitCode !== null ? `ended ${exitCode}` : looks[phase].word
 
-/** Icon, with text unless the status is normal. */
 const StatusMark = ({ status }: { status: PaneStatus }) => {
   const { icon: Icon, tone } = looks[status.phase]
   const hasFailed = status.phase === 'ended' && status.exitCode !== null && status.exitCode !== 0

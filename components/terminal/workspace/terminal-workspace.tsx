@@ -25,7 +25,6 @@ import { WorkspaceMenu } from './workspace-menu.tsx'
 
 interface TerminalWorkspaceProps {
   devboxId: string
-  /** Why the devbox can't open a shell; null while it runs. */
   refusal: string | null
   revive?: ReactNode
   onNotRunning: () => void
@@ -93,7 +92,6 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
 /** Extends to the bottom of the window. */
 const TerminalArea = ({ children }: { children: ReactNode }) => {
   const area = useRef<HTMLDivElement>(null)
-  // Notices above change its position.
   useLayoutEffect(() => {
     const element = area.current
     const main = element?.closest('main')

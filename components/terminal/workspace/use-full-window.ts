@@ -8,7 +8,6 @@ interface KeyboardLock {
 
 export interface FullWindow {
   element: RefObject<HTMLDivElement | null>
-  /** In full screen, or in a separate window. */
   isFull: boolean
   isFullScreen: boolean
   toggleFullScreen: () => void

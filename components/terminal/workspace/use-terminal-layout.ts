@@ -4,7 +4,6 @@ import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 
-/** `push` adds a history entry; `replace` doesn't. */
 type How = 'push' | 'replace'
 
 export type ChangeLayout = (to: (layout: TerminalLayout) => TerminalLayout, how?: How) => void

@@ -6,7 +6,6 @@ import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'
 import { rememberedLayout } from './use-terminal-layout.ts'
 
-/** Link to the terminals in their current or last layout. */
 export const useTerminalsHref = (devboxId: string): string => {
   const params = useSearchParams()
   const pathname = usePathname()
@@ -24,7 +23,6 @@ const isTerminalPath = (pathname: string) => /^\/devboxes\/[^/]+\/terminal$/.tes
 
 const neverChanges = () => () => undefined
 
-/** Navigates to the terminals, optionally with a request for them. */
 export const useTerminalRequest = (devboxId: string) => {
   const router = useRouter()
   const requests = useTerminalRequests()

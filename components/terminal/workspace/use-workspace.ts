@@ -14,7 +14,6 @@ import { useWorkspaceActions } from './use-workspace-actions.ts'
 
 export type Workspace = ReturnType<typeof useWorkspace>
 
-/** Layout, status and actions of a devbox's terminals. */
 export const useWorkspace = (devboxId: string) => {
   const { layout, refused, hasOwnWindow, change, latest } = useTerminalLayout(devboxId)
   // Phones show one pane at a time.
@@ -84,14 +83,11 @@ export const useWorkspace = (devboxId: string) => {
     hasOwnWindow,
     tab,
     panes,
-    /** The only visible pane; null if all are visible. */
     alone,
     isNarrow,
     maximized,
-    /** Index of the tab being renamed, or -1. */
     renaming,
     setRenaming,
-    /** Why no terminal can be added. */
     tooMany: terminalsOf(layout).length >= maxTerminals ? `A page can show ${maxTerminals} terminals` : null,
     change,
     perform,
@@ -108,7 +104,6 @@ export const useWorkspace = (devboxId: string) => {
 
 const unknown: PaneStatus = { phase: 'connecting', exitCode: null, unseen: null }
 
-/** Status and title of each terminal, by session name. */
 const usePaneStatuses = (layout: TerminalLayout) => {
   const [known, setKnown] = useState<Record<string, { status?: PaneStatus; title?: string }>>({})
   const set = (name: string, part: { status: PaneStatus } | { title: string }) =>

@@ -71,7 +71,6 @@ export const WorkspaceMenu = ({
   )
 }
 
-/** Menu of running shells that this page doesn't show. */
 const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
   const { devboxId, layout, tooMany, attach, panes, statusOf } = workspace
   // Queried after this page's terminals have opened; before, they would count as hidden.

@@ -9,7 +9,6 @@ export class Allowance {
     this.#left = limits.burst
   }
 
-  /** Negative after overspending. */
   get left(): number {
     const now = performance.now()
     const { burst, perSecond } = this.#limits
@@ -23,7 +22,6 @@ export class Allowance {
     return this.#left
   }
 
-  /** Milliseconds until the balance is no longer negative. */
   get debtMs(): number {
     return (Math.max(0, -this.left) / this.#limits.perSecond) * 1000
   }

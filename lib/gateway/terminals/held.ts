@@ -32,7 +32,6 @@ export const closeTerminal = (request: Request, devboxId: string, name: string):
     )
   })
 
-/** Ends the shell and records it in the activity log. */
 export const endShell = (terminal: OpenTerminal, actor: Actor): Promise<Response> =>
   withActivityRecord(
     actor,

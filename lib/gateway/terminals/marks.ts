@@ -68,7 +68,6 @@ export class CommandMarks {
     lines.onTrim((amount) => {
       if (lines !== this.#lines) return
       this.#trimmed += amount
-      // Runs for every scrolled line.
       while (this.#marks[0] && this.#marks[0].line < this.#trimmed) this.#marks.shift()
     })
     lines.onInsert(({ index, amount }) => this.#move(lines, index, 0, amount))

@@ -27,9 +27,7 @@ interface MirrorOptions {
   cols: number
   rows: number
   scrollback: number
-  /** Accounts are scheduled in turns. */
   account?: string
-  /** A terminal's answer to a program's query, to be sent to the shell as input. */
   answer(bytes: string): void
   /** Output could not be parsed; the mirror continues with an empty screen. */
   failed?(error: unknown): void
@@ -80,7 +78,6 @@ export class TerminalMirror {
     return this.#modes.title
   }
 
-  /** Bytes written but not parsed yet. */
   get pendingBytes(): number {
     return this.#pendingBytes
   }
@@ -117,7 +114,6 @@ export class TerminalMirror {
     else this.#take({ run })
   }
 
-  /** No callbacks run afterwards. */
   dispose(): void {
     this.#isDisposed = true
     this.#steps = []

@@ -13,7 +13,6 @@ export class OutputRing {
     return this.#end
   }
 
-  /** Empties the buffer; the next byte is at `offset`. */
   restart(offset: number): void {
     this.#start = this.#end = offset
   }

@@ -56,7 +56,6 @@ export class People {
     this.#writer = undefined
   }
 
-  /** Returns the previous writer. */
   setWriter(viewer: Viewer): Viewer | undefined {
     const before = this.#writer
     if (before && before !== viewer) this.#remember(before)

@@ -14,7 +14,6 @@ interface Tapped {
 
 type RecordingNotice = Extract<TerminalNotice, { t: 'recording' }>
 
-/** Starts and stops the recording of a terminal and feeds it output. */
 export class RecordingTap {
   readonly #output: ShellOutput
   readonly #tapped: Tapped

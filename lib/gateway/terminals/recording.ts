@@ -39,7 +39,6 @@ export class TerminalRecording {
   #ended = false
   #failed: (message: string) => void = () => undefined
 
-  /** Throws when the account has too many recordings or the data folder is not writable. */
   static async start({
     account_id,
     devbox_id,
@@ -85,13 +84,11 @@ export class TerminalRecording {
     this.#line(header)
   }
 
-  /** Called once if the recording ends by itself. What was written so far stays. */
   onFailure(failed: (message: string) => void): void {
     this.#failed = failed
   }
 
   output(bytes: Uint8Array): void {
-    // Characters may be split across chunks.
     const text = this.#text.decode(bytes, { stream: true })
     if (text !== '') this.#event('o', text)
   }
@@ -104,7 +101,6 @@ export class TerminalRecording {
     this.#event('m', label)
   }
 
-  /** Resolves when everything is written. */
   async end(): Promise<void> {
     this.#stop()
     await this.#closed.promise
@@ -172,7 +168,6 @@ const idsIn = async (folder: string): Promise<string[]> => {
     .filter((id) => idPattern.test(id))
 }
 
-/** Validates the id. The file may not exist. */
 export const recordingFile = (accountId: string, id: string): string => {
   if (!idPattern.test(id)) throw new HttpError('not_found', 'Recording not found')
   return join(folderOf(accountId), id + suffix)

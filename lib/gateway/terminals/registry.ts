@@ -17,11 +17,9 @@ export interface OpenTerminal {
   end(closeCode: number, reason: string): void
 }
 
-/** By account, devbox and name. */
 export const terminals = slot('terminals', () => new Map<string, OpenTerminal>())
 /** Recently used tunnel tokens, by a hash of the API key and the devbox. */
 export const ptyTunnels = slot('ptyTunnels', () => new Map<string, { tunnel: PtyTunnel; untilMs: number }>())
 /** Terminals that can be watched without signing in, by the hash of the link's token. */
 export const followLinks = slot('followLinks', () => new Map<string, OpenTerminal>())
-/** Ids of recordings in progress. */
 export const liveRecordings = slot('liveRecordings', () => new Set<string>())

@@ -23,12 +23,10 @@ const unparsedHighBytes = 1024 * 1024
 const unparsedLowBytes = 256 * 1024
 /** Time a slow page has to read the final output. */
 const lastOutputMs = 10_000
-/** Longest wait for the shell to adopt the page's size. */
 const sizeWaitMs = 1_000
 const closeWaitMs = 10_000
 /** After an absence longer than this, programs may no longer expect answers to their queries. */
 const staleMs = 5_000
-/** A recording starts without the devbox's name if the service takes longer. */
 const nameTimeoutMs = 2_000
 
 interface Opening {
@@ -144,7 +142,6 @@ export class SharedTerminal implements OpenTerminal {
     return this.#signedIn.api_key
   }
 
-  /** Adds a page, which receives `ready` once there is a shell. */
   join(viewer: Viewer): void {
     if (!viewer.isOpen) return
     if (this.#ended) {
@@ -185,7 +182,6 @@ export class SharedTerminal implements OpenTerminal {
     return isClosed
   }
 
-  /** Disconnects everything; the shell itself stays with the service. */
   end(closeCode: number, reason: string, withinMs?: number): void {
     if (this.#ended) return
     this.#ended = true
@@ -204,8 +200,6 @@ export class SharedTerminal implements OpenTerminal {
     this.#output.dispose()
     this.#end.resolve()
   }
-
-  // Requests from pages
 
   #typed(viewer: Viewer, bytes: Buffer): void {
     // Late bytes of a lost connection were already counted as lost when the page reconnected.
@@ -278,9 +272,6 @@ export class SharedTerminal implements OpenTerminal {
     if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
   }
 
-  // Notices to pages
-
-  /** Sends `ready` with the missed output or a snapshot. */
   async #sendReady(viewer: Viewer, { created = false, isAnother = false } = {}): Promise<void> {
     if (!this.#isSettled) return
     // Resize first: a screen drawn for another size would be redrawn.
@@ -338,8 +329,6 @@ export class SharedTerminal implements OpenTerminal {
     if (!this.#follow) return { t: 'follow', path: null }
     return { t: 'follow', path: this.#follow.path, expires_at_ms: this.#follow.expiresAtMs }
   }
-
-  // Shell events
 
   #attached(attached: Attached): boolean {
     const { created, offset, size } = attached
@@ -435,8 +424,6 @@ export class SharedTerminal implements OpenTerminal {
     }
   }
 
-  // Without pages
-
   #restAfter(ms: number): void {
     clearTimeout(this.#restTimer)
     this.#link.isWatched = false
@@ -470,7 +457,6 @@ export class SharedTerminal implements OpenTerminal {
   }
 }
 
-/** A page without a client name counts as new on each connection. */
 const pageOf = ({ opening: { client }, view }: Viewer): string =>
   client === undefined || view.follower ? `viewer ${view.id}` : `page ${client}`
 

@@ -15,7 +15,6 @@ const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
 /** Gives up after the service closes the connection this often without a reason. */
 const maxHangUps = 3
 const abnormalCode = 1006
-/** Close code after the `close` control. */
 const closedOnRequestCode = 1000
 const maxEarlyBytes = 64 * 1024
 const highWaterBytes = 512 * 1024
@@ -43,7 +42,6 @@ interface Shell {
 }
 
 interface LinkEvents {
-  /** Called before the first byte. Returns true if it is the same shell as before. */
   attached(attached: Attached): boolean
   output(bytes: Buffer): void
   phase(): void
@@ -51,7 +49,6 @@ interface LinkEvents {
   reached(position: number): void
   /** Input between two positions was lost; `mayHaveArrived` if the service doesn't report its position. */
   dropped(from: number, to: number, mayHaveArrived: boolean): void
-  /** The shell accepts input again. */
   drained(): void
   exited(exit: Exit): void
   /** No connection and no further attempts until `wake`. */
@@ -75,11 +72,9 @@ export class ShellLink {
   // Positions count input bytes. Bytes after `#sent` wait in `#early`.
   #position = 0
   #sent = 0
-  /** The outcome of input up to here is known. */
   #settled = 0
   /** Maps this link's positions to the service's count. */
   #inputOrigin: { shellId: string; offset: number; position: number } | undefined
-  /** Connection whose confirmation is pending. */
   #confirming: WebSocket | undefined
   #roundTripMs: number | null = null
   #pingedAt: number | undefined
@@ -131,7 +126,6 @@ export class ShellLink {
     }
   }
 
-  /** Disconnects and leaves the shell to the service. */
   rest(): void {
     if (this.#phase === 'resting') return
     this.#beginRest()
@@ -151,7 +145,6 @@ export class ShellLink {
     return origin && { shell: origin.shellId, offset: origin.offset + position - origin.position }
   }
 
-  /** Resolves once it is decided whether there is a connection. */
   async live(): Promise<boolean> {
     if (this.#attached || this.#disposed.signal.aborted) return this.#attached !== undefined
     this.#live ??= Promise.withResolvers()
@@ -191,7 +184,6 @@ export class ShellLink {
     return this.#earlyBytes > maxEarlyBytes || (this.#attached?.socket.bufferedAmount ?? 0) > highWaterBytes
   }
 
-  /** Resolves to false if there is no connection. */
   async control(request: PtyControl): Promise<boolean> {
     const attached = this.#attached
     if (!attached) return false
@@ -200,7 +192,6 @@ export class ShellLink {
     return request.action !== 'resize' || attached === this.#attached
   }
 
-  /** Leaves output unread, which makes the service pause the shell. */
   set isHeld(held: boolean) {
     const socket = this.#attached?.socket
     if (held) socket?.pause()
@@ -404,7 +395,6 @@ export class ShellLink {
   }
 }
 
-/** Interprets the close code; undefined if the shell may still be running. */
 const exitOf = (code: number, reason: string): Exit | undefined => {
   const status = /\bended with (\d{1,3})\b/.exec(reason)?.[1]
   if (code === shellEndedCode)

@@ -11,7 +11,6 @@ const maxSnapshotBytes = 896 * 1024
 
 interface OutputEvents {
   account?: string
-  /** A terminal's answer to a program's query, to be sent to the shell as input. */
   answer(bytes: string): void
   /** The mirror was reset to an empty screen. */
   failed(error: unknown): void
@@ -62,7 +61,6 @@ export class ShellOutput {
     return this.#mirror.pendingBytes
   }
 
-  /** Sets the minimum number of scrollback lines. */
   keep(lines: number): void {
     if (lines <= this.#scrollback) return
     this.#scrollback = lines
@@ -92,13 +90,11 @@ export class ShellOutput {
     this.#mirror.write(bytes, parsed)
   }
 
-  /** Resets all terminal modes. Earlier output no longer reproduces the screen. */
   reset(): void {
     this.#mirror.write(Buffer.from(`\x18${resetModes}`))
     this.#ring.restart(this.#ring.end)
   }
 
-  /** Calls `run` once all output so far is parsed. */
   onceParsed(run: () => void): void {
     this.#mirror.write(new Uint8Array(), run)
   }
@@ -114,7 +110,6 @@ export class ShellOutput {
     this.#mirror.resize(size.cols, size.rows)
   }
 
-  /** Sends a snapshot once all output so far is parsed. */
   showTo(viewer: Viewer, scrollback: number): void {
     this.#wanted.set(viewer, scrollback)
     // Requests made while snapshots are taken share the next batch.
@@ -134,7 +129,6 @@ export class ShellOutput {
     })
   }
 
-  /** Bytes that draw the current screen. */
   wholeScreen(done: (bytes: Uint8Array) => void): void {
     this.#mirror.snapshot(0, ({ bytes }) => done(bytes))
   }

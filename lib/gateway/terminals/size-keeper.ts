@@ -4,7 +4,6 @@ export interface Size {
 }
 
 interface SizeEvents {
-  /** Resizes the shell; false on failure. */
   control(size: Size): Promise<boolean>
   changed(size: Size): void
 }
@@ -31,7 +30,6 @@ export class SizeKeeper {
     void this.settled()
   }
 
-  /** The service reported the shell's size. */
   found(size: Size): void {
     this.#have(size)
     void this.settled()

@@ -6,7 +6,6 @@ const maxDrops = 50
 type Dropped = Extract<TerminalNotice, { t: 'dropped' }>
 
 interface Page {
-  /** Over all of the page's connections. */
   received: number
   /** Bytes up to here have reached the shell or were dropped. */
   settled: number
@@ -44,7 +43,6 @@ export class TypedPositions {
     this.#onTheWay.push({ page: name, pageEnd: page.received, linkEnd: send(), length })
   }
 
-  /** Counts input that was rejected. */
   refused(name: string, length: number): void {
     const page = this.#page(name)
     page.received += length

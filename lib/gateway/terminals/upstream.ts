@@ -26,7 +26,6 @@ const usualIdleTtlSeconds = 300
 export interface Attached {
   /** Paused, so that no output is lost before a listener is added. */
   socket: WebSocket
-  /** This call started the shell. */
   created: boolean
   size: Size
   /** Offset of the first byte to arrive; undefined if the service doesn't count. */
@@ -34,7 +33,6 @@ export interface Attached {
   shellId: string | undefined
   /** Input bytes the shell has received; undefined if the service doesn't count. */
   inputOffset: number | undefined
-  /** How long the shell is kept unattached. */
   idleTtlMs: number
   control(request: PtyControl): Promise<void>
 }
@@ -205,7 +203,6 @@ const offsetOf = (header: string | string[] | undefined) =>
 const wordOf = (header: string | string[] | undefined) =>
   typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined
 
-/** Retries for a while if another client is attached. */
 const whileHeld = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
   for (let retry = 0; ; retry++) {
     try {

@@ -40,7 +40,6 @@ interface ViewerEvents {
   request(request: ViewerRequest): void
   /** Requests a snapshot with this much scrollback. */
   behind(scrollback: number): void
-  /** Last round trip between console and service. */
   upstreamMs(): number | null
   left(): void
 }
@@ -48,7 +47,6 @@ interface ViewerEvents {
 export interface ViewerOpening {
   /** Undefined for visitors with a link, who can only watch. */
   signedIn: Session | undefined
-  /** Browser and operating system, for display. */
   browser: string
   address: string
   client: string | undefined
@@ -60,7 +58,6 @@ export interface ViewerOpening {
   promisesAcks: boolean
 }
 
-/** The socket of one page. Output is limited by what the page has acknowledged. */
 export class Viewer {
   readonly #socket: WebSocket
   readonly opening: ViewerOpening

@@ -1,6 +1,5 @@
 import type { PaneTree, SplitDirection } from './layout.ts'
 
-/** Percentages of the tab's area. */
 export interface Area {
   left: number
   top: number
@@ -13,12 +12,10 @@ export interface PlacedPane extends Area {
 }
 
 export interface PlacedSeparator {
-  /** Indexes of the parts from the root down to this split. */
   path: readonly number[]
   after: number
   way: SplitDirection
   area: Area
-  /** Position within the split, in percent. */
   at: number
   shares: readonly number[]
   between: readonly [string, string]

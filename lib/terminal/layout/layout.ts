@@ -2,9 +2,7 @@ import { sessionNamePattern } from '#lib/contract/terminals.ts'
 
 /** Open terminals and their arrangement, stored in the address. Immutable. */
 export interface TerminalLayout {
-  /** Never empty. */
   tabs: readonly TerminalTab[]
-  /** Index of the visible tab. */
   active: number
 }
 

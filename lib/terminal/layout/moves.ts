@@ -19,7 +19,6 @@ export const terminalsOf = ({ tabs }: TerminalLayout): string[] => tabs.flatMap(
 
 export const shownTab = ({ tabs, active }: TerminalLayout): TerminalTab => (tabs[active] ?? tabs[0]) as TerminalTab
 
-/** The lowest unused number. */
 export const freeName = (taken: Iterable<string>): string => {
   const names = new Set(taken)
   if (!names.has(firstTerminal)) return firstTerminal
@@ -90,14 +89,12 @@ export const activatePane = (layout: TerminalLayout, name: string): TerminalLayo
   )
 }
 
-/** Moves a pane into a tab of its own. */
 export const breakOut = (layout: TerminalLayout, name: string): TerminalLayout => {
   const index = tabIndexOf(layout, name)
   if (layout.tabs[index]?.tree === name) return layout
   return openTab(showTab(closePane(layout, name), index), singleTab(name))
 }
 
-/** Sets the shares of the split at `path`. */
 export const setShares = (
   layout: TerminalLayout,
   index: number,

@@ -1,8 +1,6 @@
 const ackBytes = 64 * 1024
-/** Acknowledges a partial batch after about one frame. */
 const quietMs = 16
 
-/** Acknowledges parsed output of one connection in batches. */
 export class AckCounter {
   readonly #send: (bytes: number) => void
   readonly #quietMs: number
@@ -23,7 +21,6 @@ export class AckCounter {
     else this.#timer ??= setTimeout(() => this.#flush(), this.#quietMs)
   }
 
-  /** Stops acknowledging; later output belongs to a lost connection. */
   stop() {
     this.#isStopped = true
     clearTimeout(this.#timer)

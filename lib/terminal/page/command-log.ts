@@ -3,7 +3,6 @@ import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import { commandMark } from '../xterm/osc.ts'
 import { rowPiece } from './lines.ts'
 
-/** A buffer position that moves with its line. */
 interface Place {
   marker: IMarker
   column: number
@@ -16,7 +15,6 @@ export interface Command {
   input?: Place
   output?: Place
   end?: Place
-  /** Exit code of an ended command; null if the shell didn't report one. */
   exitCode?: number | null
   startedAtMs?: number
   endedAtMs?: number
@@ -52,7 +50,6 @@ export class CommandLog {
     ]
   }
 
-  /** Oldest first. */
   get commands(): readonly Command[] {
     if (this.#commands.some(({ prompt }) => prompt.marker.isDisposed))
       this.#commands = this.#commands.filter(({ prompt }) => !prompt.marker.isDisposed)
@@ -77,12 +74,10 @@ export class CommandLog {
     return direction === 'before' ? lines.findLast((each) => each < line) : lines.find((each) => each > line)
   }
 
-  /** The typed text, without the prompt. */
   inputOf({ input, output, end }: Command): string {
     return input ? this.#text(input, output ?? end).trim() : ''
   }
 
-  /** Output so far, or up to the command's end. */
   outputOf({ output, end }: Command): string {
     return output ? this.#text(output, end).replace(/\s+$/, '') : ''
   }

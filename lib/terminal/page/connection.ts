@@ -8,13 +8,11 @@ export type ConnectionState =
   /** `retryAtMs` is null during an attempt and while offline. */
   | { phase: 'lost'; sinceMs: number; wasOpen: boolean; retryAtMs: number | null; isOffline: boolean }
   | { phase: 'ended'; exitCode: number | null; reason: string }
-  /** Another page or program took over. */
   | { phase: 'taken'; reason: string }
   /** No automatic retries; call `connect()` once the cause is resolved. */
   | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'too_many' }
 
 export interface ConnectionOptions {
-  /** Called before each connection, because the read position changes. */
   url(): string
   onNotice(notice: TerminalNotice): void
   onOutput(bytes: Uint8Array): void
@@ -38,7 +36,6 @@ const refusals: Record<number, Extract<ConnectionState, { phase: 'refused' }>['c
   [terminalClose.tooMany]: 'too_many',
 }
 
-/** Keeps a WebSocket to the console open and reconnects with backoff. */
 export class TerminalConnection {
   readonly #options: ConnectionOptions
   readonly #pulse: TerminalPulse
@@ -57,7 +54,6 @@ export class TerminalConnection {
     })
   }
 
-  /** Connects immediately, in any state. */
   connect() {
     this.close()
     const state = this.#state
@@ -75,7 +71,6 @@ export class TerminalConnection {
     } else if (state.isOffline || state.retryAtMs !== null) this.connect()
   }
 
-  /** Returns false without an open socket. */
   send(bytes: Uint8Array<ArrayBuffer>): boolean {
     if (this.#socket?.readyState !== 1) return false
     this.#socket.send(bytes)

@@ -17,7 +17,6 @@ export interface FindMatch {
 
 export interface FindResult {
   matches: readonly FindMatch[]
-  /** The search stopped at its limit. */
   hasMore: boolean
 }
 
@@ -43,7 +42,6 @@ export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): F
 /** The only escape for a hyphen that `u` expressions accept outside a class. */
 const escapes: Record<string, string> = { '-': '\\x2d' }
 
-/** Lines of a buffer with wrapped rows joined. */
 export const linesOf = (buffer: IBuffer): string[] => {
   const lines: string[] = []
   for (let row = 0; row < buffer.length; ) {
@@ -60,7 +58,6 @@ export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, m
   for (let row = 0; row < buffer.length; ) {
     const line = joinedLine(buffer, row)
     for (const { 0: text, index } of line.text.matchAll(pattern)) {
-      // Skip empty matches.
       if (text === '') continue
       if (matches.length === max) return { matches, hasMore: true }
       const start = placeOf(buffer, line, index)
@@ -72,7 +69,6 @@ export const findMatches = (buffer: IBuffer, columns: number, pattern: RegExp, m
   return { matches, hasMore: false }
 }
 
-/** The first match at or below a row, otherwise the last one above. */
 export const matchFrom = (matches: readonly FindMatch[], row: number): number => {
   const at = matches.findIndex((match) => match.row >= row)
   return at === -1 ? matches.length - 1 : at

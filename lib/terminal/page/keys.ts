@@ -29,7 +29,6 @@ export const keyBytes = (key: string, { ctrl, alt }: Modifiers, isApplication: b
   return alt ? `\x1b${plain}` : plain
 }
 
-/** The control character of a key, or the key itself if there is none. */
 const controlCharacter = (key: string): string => {
   if (key === ' ') return '\0'
   if (key === '?') return '\x7f'

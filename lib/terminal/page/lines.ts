@@ -3,13 +3,11 @@ import type { IBuffer, IBufferLine } from '@xterm/xterm'
 /** A line of output joined from its wrapped rows. */
 export interface JoinedLine {
   text: string
-  /** First row in the buffer. */
   row: number
   /** Index in the text where each row starts. */
   starts: readonly number[]
 }
 
-/** The line that starts at a row, limited to `maxRows`. */
 export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITIVE_INFINITY): JoinedLine => {
   const starts: number[] = []
   let text = ''
@@ -49,7 +47,6 @@ const leavesLastCell = (line: IBufferLine, next: IBufferLine) => {
   return last?.getChars() === '' && last.getWidth() === 1 && next.getCell(0)?.getWidth() === 2
 }
 
-/** Cell of the character at `index`. */
 export const placeOf = (
   buffer: IBuffer,
   { text, row, starts }: JoinedLine,
@@ -62,7 +59,6 @@ export const placeOf = (
   return { row: row + below, column: isPlain ? before.length : cellsOf(buffer, row + below, before) }
 }
 
-/** Number of cells taken by the first characters of a row. */
 const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
   const line = buffer.getLine(row)
   let column = 0
@@ -77,7 +73,6 @@ const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
 export interface TerminalText {
   text: string
   lines: number
-  /** Zero-based. */
   cursorLine: number
 }
 

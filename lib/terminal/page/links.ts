@@ -6,7 +6,6 @@ export interface FoundLink {
 
 export type LinkTarget =
   | { kind: 'web'; url: URL }
-  /** An address of the devbox itself. */
   | { kind: 'port'; port: number; path: string; url: URL }
   | { kind: 'file'; path: string }
 
@@ -45,7 +44,6 @@ const trimPunctuation = (match: string): string => {
   return match.slice(0, end)
 }
 
-/** Null unless it is a valid http or https URL. */
 export const linkTarget = (text: string): LinkTarget | null => {
   if (text.length > maxUrlLength) return null
   const url = URL.parse(text)
@@ -96,7 +94,6 @@ const commonEnding = /\.(?:com|org|net|io|dev|ai|app|gov|edu|co|us|uk|de|fr|eu|i
 
 const isMachine = /^(?:localhost|[\d.]+|\[.*)$/i
 
-/** Splits a URL so that the host can be emphasized. */
 export const addressParts = (url: URL): { before: string; host: string; after: string } => {
   const login = url.username || url.password ? `${url.username}${url.password ? ':…' : ''}@` : ''
   return {

@@ -13,11 +13,9 @@ import type { Latency } from './pulse.ts'
 import { TypedInput } from './typed-input.ts'
 import { noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
-/** Immutable state of a terminal, for rendering. */
 export interface TerminalState {
   connection: ConnectionState
   role: 'writer' | 'watcher'
-  /** This page's id among `viewers`. */
   you: string | null
   writer: TerminalViewer | null
   viewers: readonly TerminalViewer[]
@@ -27,7 +25,6 @@ export interface TerminalState {
   upstreamLost: { sinceMs: number; message: string | null } | null
   latency: Latency | null
   unsent: UnsentInput
-  /** Number of keys pressed while watching. */
   refusedKeys: number
   recording: { id: string; sinceMs: number | null } | null
   follow: { path: string; expiresAtMs: number | null } | null
@@ -119,7 +116,6 @@ export class PageTerminal {
     return this.#state
   }
 
-  /** Returns the unsubscribe function. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -134,10 +130,8 @@ export class PageTerminal {
   /** Connects in any state; also starts a new shell after the last one ended. */
   connect = () => this.#connection.connect()
 
-  /** Call when the page becomes visible or the network changes. */
   check = () => this.#connection.check()
 
-  /** The shell's folder, if it reports one. */
   get folder(): string | undefined {
     return this.#folder
   }
@@ -193,11 +187,9 @@ export class PageTerminal {
     if (!this.#resizeTimer) this.#sendSize()
   }
 
-  /** Returns false without a connection. */
   request = (request: TerminalRequest): boolean =>
     this.#state.connection.phase === 'open' && this.#connection.request(request)
 
-  /** Disconnects; the shell keeps running. */
   dispose = () => {
     clearTimeout(this.#resizeTimer)
     this.#painter.stop()

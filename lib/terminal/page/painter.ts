@@ -32,7 +32,6 @@ export class TerminalPainter {
     return () => void this.#markListeners.delete(listener)
   }
 
-  /** Starts a new connection, which only acknowledges its own bytes. */
   begin(ack: (bytes: number) => void) {
     this.#acks.stop()
     this.#acks = new AckCounter(ack)
@@ -74,7 +73,6 @@ export class TerminalPainter {
     })
   }
 
-  /** Runs once everything written so far is parsed. */
   afterwards(run: () => void) {
     this.#screen.write('', run)
   }
@@ -84,7 +82,6 @@ export class TerminalPainter {
   }
 }
 
-/** Strips the reset at the start of a snapshot. */
 const withoutReset = (bytes: Uint8Array): Uint8Array => {
   const end = bytes.subarray(0, 8).findIndex((byte, at) => byte === 0x63 && bytes[at - 1] === 0x1b)
   return bytes.subarray(end + 1)

@@ -10,10 +10,8 @@ export const cleanPaste = (text: string): string => text.replace(/[\x00-\x08\x0b
 
 export type PasteReason = 'lines' | 'size' | 'secret' | 'hidden'
 
-/** A paste that needs confirmation. */
 export interface PasteQuestion {
   text: string
-  /** Most important first. */
   reasons: readonly PasteReason[]
   lines: number
   secrets: readonly FoundSecret[]
@@ -26,7 +24,6 @@ export interface PasteCircumstances {
   isRecorded: boolean
 }
 
-/** Null if a cleaned paste needs no confirmation. */
 export const pasteQuestion = (
   text: string,
   { policy, isBracketed, isRecorded }: PasteCircumstances,
@@ -48,7 +45,6 @@ export const pasteQuestion = (
 /** Direction overrides and invisible tags, which can disguise a command. */
 const disguising = /[\u202A-\u202E\u2066-\u2069\u2028\u2029\u{E0000}-\u{E007F}]/u
 
-/** A trailing line end doesn't start another line. */
 const lineCount = (text: string): number => text.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/).length
 
 /** Joins lines with spaces, and backslash continuations as a shell would. */

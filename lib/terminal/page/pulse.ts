@@ -2,14 +2,12 @@
 export interface Latency {
   consoleMs: number
   serviceMs: number | null
-  /** Browser clock. */
   atMs: number
 }
 
 interface Options {
   send(id: number): void
   measured(latency: Latency): void
-  /** Nothing came back although the socket is still open. */
   died(): void
   /** Hidden pages only check after a long silence. */
   isVisible(): boolean
@@ -60,7 +58,6 @@ export class TerminalPulse {
     this.#asked = undefined
   }
 
-  /** Pings now, unless an answer is pending. */
   probe() {
     if (this.#asked) return
     const atMs = performance.now()
@@ -69,7 +66,6 @@ export class TerminalPulse {
     this.#expect(atMs)
   }
 
-  /** Checks sooner after typing. */
   typed() {
     if (performance.now() - this.#heardMs > quietMs) this.probe()
   }

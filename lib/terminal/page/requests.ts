@@ -1,12 +1,10 @@
 import type { SplitDirection } from '../layout/layout.ts'
 
 interface Requests {
-  /** To all terminals of a devbox. */
   'new-tab': undefined
   split: SplitDirection
   /** Text for the prompt of a pane, or of the focused one; see `promptText`. */
   prompt: string
-  /** To one pane. */
   find: undefined
   settings: undefined
   links: undefined
@@ -16,13 +14,11 @@ interface Requests {
 export type RequestKind = keyof Requests
 export type Detail<Kind extends RequestKind> = Requests[Kind] extends undefined ? [] : [detail: Requests[Kind]]
 
-/** Address of one pane; the devbox id addresses all of its terminals. */
 export const paneOf = ({ devboxId, name }: { devboxId: string; name: string }): string => `${devboxId}/${name}`
 
 /** Older requests are dropped: the terminal page could not be opened. */
 const maxWaitMs = 30_000
 
-/** Requests between palette, menus and panes of one page. */
 export class TerminalRequests {
   readonly #handlers = new Map<string, (...detail: unknown[]) => void>()
   #waiting: { key: string; detail: unknown[]; sinceMs: number }[] = []

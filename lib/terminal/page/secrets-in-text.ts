@@ -1,7 +1,6 @@
 export interface FoundSecret {
   start: number
   end: number
-  /** Follows "looks like". */
   kind: string
 }
 
@@ -48,7 +47,6 @@ export const findSecrets = (text: string): FoundSecret[] => {
   return apart(found)
 }
 
-/** Sorted, keeping the first of overlapping matches and, at the same position, the pattern listed first. */
 const apart = (found: readonly FoundSecret[]): FoundSecret[] => {
   const kept: FoundSecret[] = []
   for (const secret of found.toSorted((a, b) => a.start - b.start)) {
@@ -86,5 +84,4 @@ export const maskSecrets = (text: string, secrets: readonly FoundSecret[]): stri
   return masked + text.slice(at)
 }
 
-/** Fixed length. */
 const mask = '••••••••'

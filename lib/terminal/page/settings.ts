@@ -1,4 +1,3 @@
-/** Limits of numeric settings, for the dialog and for stored values. */
 export const terminalLimits = {
   fontSize: { min: 8, max: 32 },
   lineHeight: { min: 1, max: 2 },
@@ -32,7 +31,6 @@ const text =
 /** Invalid or missing fields fall back to their defaults. Read without zod to keep the first load small. */
 const readers = {
   fontSize: number(terminalLimits.fontSize, 13),
-  /** Name of an installed font; empty for the default. */
   fontFamily: text(/^[\p{L}\p{N} ._-]{0,80}$/u, ''),
   ligatures: flag(false),
   lineHeight: number(terminalLimits.lineHeight, 1.25),
@@ -61,7 +59,6 @@ const readAll = (stored: Record<string, unknown>) =>
 
 export const defaultTerminalSettings: TerminalSettings = readAll({})
 
-/** Tolerates anything in storage. */
 export const readTerminalSettings = (stored: string | null): TerminalSettings => {
   try {
     return readAll(Object(JSON.parse(stored ?? '{}')))
@@ -91,7 +88,6 @@ globalThis.addEventListener?.('storage', ({ key }) => {
   tell()
 })
 
-/** Terminal settings of this browser, shared by all windows. */
 export const terminalSettings = {
   get: (): TerminalSettings => {
     current ??= stored()
@@ -114,7 +110,6 @@ export const terminalSettings = {
 /** CSS font family; `own` also provides missing glyphs. */
 export const fontFamilyCss = (name: string, own: string): string => (name === '' ? own : `"${name}", ${own}`)
 
-/** Validation error for a typed number, or null. */
 export const numberProblem = (text: string, { min, max }: { min: number; max: number }, whole = false) => {
   const value = Number(text.trim().replace(',', '.'))
   if (text.trim() === '' || !Number.isFinite(value)) return `Enter a number from ${min} to ${max}`

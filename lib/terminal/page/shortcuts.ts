@@ -44,7 +44,6 @@ export const terminalShortcut = (
   return sizeKey(pressed.key)
 }
 
-/** The key's Latin letter, also on other layouts. */
 const letterOf = ({ key, code }: PressedKey): string =>
   /^[a-z]$/i.test(key) || !/^Key[A-Z]$/.test(code) ? key.toLowerCase() : code.slice(3).toLowerCase()
 

@@ -2,7 +2,6 @@ import type { ShellInput } from '#lib/protocol/terminals.ts'
 import { keepInput, maxUnsentBytes, noUnsentInput, type UnsentInput } from './unsent-input.ts'
 
 interface Options {
-  /** Returns false without a connection. */
   send(bytes: Uint8Array<ArrayBuffer>): boolean
   onUnsent(unsent: UnsentInput): void
 }
@@ -12,7 +11,6 @@ const maxPieceBytes = 16 * 1024
 
 interface Piece {
   bytes: Uint8Array
-  /** Position of the first byte. */
   start: number
 }
 
@@ -25,7 +23,6 @@ const encoder = new TextEncoder()
 export class TypedInput {
   readonly #options: Options
   #sent = 0
-  /** Sent, neither confirmed nor reported as dropped. */
   #onTheWay: Piece[] = []
   /** The shell's own input count when it had received this page's input up to a position. */
   #reached: { position: number; input: ShellInput } | undefined
@@ -148,7 +145,6 @@ export class TypedInput {
     }
   }
 
-  /** Removes and returns undelivered input between two positions. */
   #takeBack(from: number, to: number): string {
     const decoder = new TextDecoder()
     let taken = ''

@@ -28,7 +28,6 @@ export interface TypedSign {
   isControl: boolean
 }
 
-/** Displayable form of typed input, one entry per key, with symbols for control keys. */
 export const typedSigns = (text: string): TypedSign[] =>
   text.split(keySequence).flatMap((part, index) => {
     const pieces = index % 2 === 1 ? [part] : Array.from(characters.segment(part), ({ segment }) => segment)
@@ -40,7 +39,6 @@ export const typedSigns = (text: string): TypedSign[] =>
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Escape sequence of a key without a character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it begins with one
 const keySequence = /(\x1b(?:\[[0-9;?<]*[~A-Za-z]|O[A-Za-z]))/
 

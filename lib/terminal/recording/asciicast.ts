@@ -1,6 +1,5 @@
 import { maxCells } from '#lib/contract/terminals.ts'
 
-/** Output, a resize, or a marker. */
 export interface CastEvent {
   atMs: number
   kind: 'output' | 'size' | 'mark'
@@ -12,7 +11,6 @@ export interface Cast {
   rows: number
   title: string
   events: CastEvent[]
-  /** Lines that aren't events, such as an incomplete last line. */
   skippedLines: number
 }
 
@@ -50,7 +48,6 @@ export const parseCast = (text: string): Cast => {
   }
 }
 
-/** Parses `100x30`. */
 export const parseSize = (data: string): { cols: number; rows: number } | undefined => {
   const [, cols, rows] = /^(\d{1,4})x(\d{1,4})$/.exec(data) ?? []
   return cols === undefined ? undefined : { cols: cells(Number(cols), 80), rows: cells(Number(rows), 24) }

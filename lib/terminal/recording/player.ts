@@ -11,7 +11,6 @@ export interface PlayerState {
   isPlaying: boolean
   atMs: number
   durationMs: number
-  /** Seeking in a long recording takes a moment. */
   isSeeking: boolean
 }
 
@@ -21,13 +20,11 @@ const pieceCharacters = 256 * 1024
 
 const fullReset = '\x1bc'
 
-/** Plays a recording at any speed and from any position. */
 export class RecordingPlayer {
   readonly #cast: Cast
   readonly #screen: PlayerScreen
   readonly #onState: (state: PlayerState) => void
   #events: CastEvent[]
-  /** Index of the next event to show. */
   #next = 0
   #atMs = 0
   #speed = 1
@@ -50,7 +47,6 @@ export class RecordingPlayer {
     return this.#events.at(-1)?.atMs ?? 0
   }
 
-  /** Restarts from the beginning at the end. */
   play(): void {
     if (this.#isPlaying) return
     if (this.#atMs >= this.durationMs) void this.seek(0)
@@ -132,7 +128,6 @@ export class RecordingPlayer {
     return next !== undefined && next.atMs <= this.#atMs
   }
 
-  /** Output due before the next resize. */
   #dueText(): string {
     let text = ''
     while (this.#isDue() && text.length < pieceCharacters) {

@@ -6,7 +6,6 @@ import type { LinkOf, ScreenWriter } from './screen.ts'
 const maxTitle = 200
 const maxLinks = 20_000
 const maxLinkCharacters = 4 * 1024 * 1024
-/** Longer than any sensible address or palette. */
 const maxPayload = 8 * 1024
 
 /**

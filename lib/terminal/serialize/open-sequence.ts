@@ -14,7 +14,6 @@ export class OpenSequence {
   #isTooLong = false
   #state = ground
 
-  /** Records parsed bytes and the resulting parser state. */
   parsed(bytes: Uint8Array, state: number): void {
     const wasOpen = this.#state !== ground
     this.#state = state
@@ -47,7 +46,6 @@ export class OpenSequence {
   }
 }
 
-/** Start of the last sequence: ESC, or a C1 character. */
 const lastBegin = (bytes: Uint8Array): number => {
   const begin = bytes.lastIndexOf(esc)
   for (let at = bytes.length - 2; at > begin; at--)

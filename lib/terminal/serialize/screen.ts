@@ -266,7 +266,6 @@ const charactersAt = (line: Line, at: number): string => {
   return String.fromCodePoint(word & codeMask || 0x20)
 }
 
-/** Both are plain characters printed with the same pen. */
 const looksAlike = (line: Line, a: number, b: number): boolean =>
   isAscii(line, a) &&
   isAscii(line, b) &&
@@ -279,7 +278,6 @@ const isAscii = (line: Line, at: number): boolean => {
   return content >= 0x20 && content < 0x7f
 }
 
-/** The cell shows nothing but its background. */
 const isBlank = (line: Line, at: number): boolean => contentAt(line, at) === 0 && !showsOnBlank(attributesAt(line, at))
 
 /** A cell without a character still shows underlines, links or inverse colors. */

@@ -170,6 +170,5 @@ const partsOf = (core: Core | undefined): Record<string, unknown> => ({
   '_inputHandler._parser.precedingJoinState': core?._inputHandler?._parser?.precedingJoinState,
 })
 
-/** Link providers of a page's terminal; empty if xterm lacks that part. */
 export const linkProvidersOf = (terminal: object): readonly ILinkProvider[] =>
   internalsOf(terminal)._linkProviderService?.linkProviders ?? []

@@ -21,7 +21,6 @@ const rangesOf = (table: string): Uint32Array => {
 const zeroRanges = rangesOf(zero)
 const wideRanges = rangesOf(wide)
 
-/** Binary search over ranges with exclusive ends. */
 const isIn = (ranges: Uint32Array, code: number): boolean => {
   let low = 0
   let high = ranges.length
@@ -87,7 +86,6 @@ const attachLeading = (core: Core): void => {
   }
 }
 
-/** 0 if there is none. */
 const widthBeforeCursor = ({ buffers: { active } }: Core): number => {
   const line = active.lines.get(active.ybase + active.y)
   const width = active.x > 0 && line?.getWidth(active.x - 1) === 0 ? 2 : 1
