@@ -22,10 +22,7 @@ export interface OpenedTerminal {
   /** Call when the cell size changes; resizing the element is detected. */
   fit(): void
   paste(text: string): void
-  /**
-   * Handlers run before the terminal gets the key, latest first; returning true consumes it. Returns the remove
-   * function.
-   */
+  /** Handlers run before the terminal, latest first; true consumes the key. Returns the remove function. */
   onKey(handler: (event: KeyboardEvent) => boolean): () => void
   /** Transforms input before it is sent, latest first. Returns the remove function. */
   onInput(change: (text: string) => string): () => void

@@ -5,11 +5,7 @@ import type { TerminalSettings } from '#lib/terminal/page/settings.ts'
 type Choice = TerminalSettings['renderer']
 type Renderer = 'webgl' | 'dom'
 
-/**
- * Draws a terminal with WebGL where it works and is faster, otherwise with xterm's DOM renderer. A page shows fewer
- * terminals than browsers allow WebGL contexts. `cellsChanged` is called after switching, because the renderers measure
- * cells differently.
- */
+/** Draws a terminal with WebGL where it works and is faster, otherwise with xterm's DOM renderer. */
 export class TerminalRenderer {
   readonly #terminal: Terminal
   readonly #element: HTMLElement

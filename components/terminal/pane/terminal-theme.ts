@@ -32,10 +32,7 @@ export const terminalTheme = (element: HTMLElement = document.body): ITheme => {
   }
 }
 
-/**
- * Resolves tokens to hex colors, because xterm can't parse `light-dark()`. All at once, since each read forces a
- * style recalculation.
- */
+/** Hex colors, because xterm can't parse `light-dark()`. All at once: each read recalculates styles. */
 export const colorsOf = <T extends string>(element: HTMLElement, tokens: readonly T[]): Record<T, string> => {
   const probes = document.createElement('span')
   probes.hidden = true

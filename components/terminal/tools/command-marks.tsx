@@ -11,10 +11,7 @@ import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
-/**
- * Marks commands with their exit status, jumps between prompts with Ctrl+Up and Ctrl+Down, and offers a menu for a
- * command's output.
- */
+/** Marks commands with their exit status, jumps between prompts and offers a menu for a command's output. */
 export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
   const { terminal } = opened
   const { log, chosen } = useCommandLog(opened)

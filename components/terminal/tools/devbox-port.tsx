@@ -16,10 +16,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
 
-/**
- * Opens ports of a devbox in new tabs through its tunnel, after asking if that requires a tunnel. Render `dialog` once.
- * An empty id disables it for visitors with a link.
- */
+/** Opens ports through the devbox's tunnel, asking before creating one. An empty id disables it for visitors. */
 export const useDevboxPort = (devboxId: string): { open: (port: number, path?: string) => void; dialog: ReactNode } => {
   const isKnown = devboxId !== ''
   const { data: devbox } = useQuery({ ...devboxQueries.get(devboxId), enabled: isKnown, refetchInterval: false })

@@ -26,10 +26,7 @@ const rowsUnderBar = 3
 /** Shortest interval between searches while output arrives. */
 const followMs = 250
 
-/**
- * Searches a terminal, highlights visible matches and keeps its position while output arrives. Ours instead of
- * `@xterm/addon-search`, whose regular expressions run on the page and can freeze it.
- */
+/** Ours instead of `@xterm/addon-search`, whose regular expressions run on the page and can freeze it. */
 export class TerminalFinder {
   readonly #terminal: Terminal
   readonly #onChange: (state: FindState) => void

@@ -11,10 +11,7 @@ interface Mark extends TerminalMark {
   line: number
 }
 
-/**
- * Command start and end marks (OSC 133). xterm's own markers run code for every scrolled line; these move only when
- * lines move on the screen.
- */
+/** Command marks (OSC 133). xterm's own markers run code for every scrolled line. */
 export class CommandMarks {
   readonly #core: Core
   #marks: Mark[] = []

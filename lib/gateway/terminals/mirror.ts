@@ -13,10 +13,7 @@ import { CommandMarks } from './marks.ts'
 const turnMs = 6
 /** The same while other accounts are waiting. */
 const sharedTurnMs = 2
-/**
- * Bytes parsed between clock checks. Four bytes can touch every cell (CSI 2J), so large terminals get smaller
- * slices: 0.1 s at worst.
- */
+/** Bytes parsed between clock checks. Four bytes can touch every cell (CSI 2J): 0.1 s at worst. */
 const slice = { least: 64, most: 64 * 1024, cells: 2 ** 28, ms: 3 }
 /** A cell takes 12 bytes. */
 const maxCells = 2 * 1024 * 1024
@@ -49,10 +46,7 @@ interface Piece {
 
 type Step = Piece | { run: () => void }
 
-/**
- * Headless terminal that parses everything a shell prints. It can restore any page that joins late or falls behind,
- * and it alone answers terminal queries.
- */
+/** Parses everything a shell prints, restores pages and alone answers terminal queries. */
 export class TerminalMirror {
   readonly #options: MirrorOptions
   #scrollback: number

@@ -24,10 +24,7 @@ interface Start {
   title: string
 }
 
-/**
- * Writes a terminal's output to an asciicast v2 file. Input is not recorded, so passwords that aren't echoed don't
- * appear. After a crash, only the last moment is missing.
- */
+/** Asciicast v2 file of a terminal's output. Input is not recorded, so unechoed passwords don't appear. */
 export class TerminalRecording {
   readonly id: string
   readonly sinceMs = Date.now()

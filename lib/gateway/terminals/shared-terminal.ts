@@ -36,10 +36,7 @@ interface Opening {
   size: Size
 }
 
-/**
- * One shell of a devbox, shared by all pages that show it. Stays connected for a while without pages, and reattaches
- * to the same shell as long as the service keeps it.
- */
+/** One shell of a devbox, shared by all pages that show it. Survives its pages and connections for a while. */
 export class SharedTerminal implements OpenTerminal {
   readonly devboxId: string
   readonly name: string

@@ -8,10 +8,7 @@ import { closeWithTimeout, hangUpMs, heard, parseJson, terminateWhenDead } from 
 import { Allowance } from './allowance.ts'
 import type { Size } from './size-keeper.ts'
 
-/**
- * Above `highWaterBytes` unread, a page falls behind: output stops until it is below `lowWaterBytes`, then a
- * snapshot replaces what it missed.
- */
+/** Above this, output stops until a page is below `lowWaterBytes`; then a snapshot replaces what it missed. */
 const highWaterBytes = 256 * 1024
 const lowWaterBytes = 128 * 1024
 const snapshotGapMs = 100

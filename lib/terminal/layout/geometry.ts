@@ -53,9 +53,7 @@ const part = ({ left, top, width, height }: Area, way: SplitDirection, at: numbe
     ? { left: left + (width * at) / 100, top, width: (width * share) / 100, height }
     : { left, top: top + (height * at) / 100, width, height: (height * share) / 100 }
 
-/**
- * New shares after moving the separator behind part `after` to `at` percent, keeping at least `least` on both sides.
- */
+/** New shares after moving the separator behind part `after` to `at` percent; both sides keep `least`. */
 export const moveLine = (shares: readonly number[], after: number, at: number, least: number): number[] => {
   const before = shares.slice(0, after).reduce((sum, share) => sum + share, 0)
   const both = (shares[after] as number) + (shares[after + 1] as number)

@@ -17,10 +17,7 @@ const arrows: Record<string, Direction> = {
   ArrowDown: 'down',
 }
 
-/**
- * All shortcuts use Ctrl+Shift, which shells don't receive and browsers leave to the page. Matched by key position
- * where layouts differ.
- */
+/** All use Ctrl+Shift, which neither shells nor browsers take. Matched by position where layouts differ. */
 export const workspaceMove = ({ key, code, ctrlKey, shiftKey, altKey, metaKey }: PressedKey): WorkspaceMove | null => {
   if (!ctrlKey || !shiftKey || altKey || metaKey) return null
   const direction = arrows[key]

@@ -14,10 +14,7 @@ const cursorKeys: Record<string, string> = {
 const numberedKeys: Record<string, number> = { Insert: 2, Delete: 3, PageUp: 5, PageDown: 6 }
 const plainKeys: Record<string, string> = { Escape: '\x1b', Tab: '\t', Enter: '\r', Backspace: '\x7f' }
 
-/**
- * Bytes a key sends, as in xterm (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html, "PC-Style Function
- * Keys"). `isApplication`: application cursor keys are on.
- */
+/** https://invisible-island.net/xterm/ctlseqs/ctlseqs.html, "PC-Style Function Keys". */
 export const keyBytes = (key: string, { ctrl, alt }: Modifiers, isApplication: boolean): string => {
   // 1, plus 2 for Alt, plus 4 for Ctrl.
   const modifier = 1 + (alt ? 2 : 0) + (ctrl ? 4 : 0)

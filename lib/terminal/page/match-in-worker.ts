@@ -3,10 +3,7 @@ const timeoutMs = 2_000
 
 export const tooSlow = 'The search timed out. Try a simpler expression.'
 
-/**
- * Indexes of the texts an expression matches, or null on timeout. Runs in a worker, because catastrophic
- * backtracking would freeze the page.
- */
+/** Indexes of matching texts; null on timeout. Catastrophic backtracking would freeze the page. */
 export const matchInWorker = (
   pattern: RegExp,
   texts: readonly string[],

@@ -50,10 +50,7 @@ const resizeQuietMs = 100
 const afterEndMs = 500
 const xtermScrollback = 1000
 
-/**
- * A page's side of one terminal: carries bytes between console and screen, keeps the screen in sync across
- * reconnects, and knows whether this page may type. Nothing else writes to the screen.
- */
+/** A page's side of one terminal. Nothing else writes to the screen. */
 export class PageTerminal {
   readonly #options: Options
   readonly #connection: TerminalConnection
@@ -121,10 +118,7 @@ export class PageTerminal {
     return () => void this.#listeners.delete(listener)
   }
 
-  /**
-   * Called when a snapshot replaced the screen, with its marks (lines count from the start of the buffer), before
-   * later output is parsed.
-   */
+  /** Called with a snapshot's marks, before later output is parsed. Lines count from the start of the buffer. */
   onMarks = (listener: (marks: readonly TerminalMark[]) => void): (() => void) => this.#painter.onMarks(listener)
 
   /** Connects in any state; also starts a new shell after the last one ended. */

@@ -42,10 +42,7 @@ export class TerminalPainter {
     this.#screen.write(this.#characters.take(bytes), () => acks.parsed(bytes.length))
   }
 
-  /**
-   * Replaces the screen atomically and keeps the reading position of a user who has scrolled up. With `below`, the
-   * old screen moves into the scrollback.
-   */
+  /** Replaces the screen and keeps the reading position. `below` moves the old screen into the scrollback. */
   restore(snapshot: Snapshot, bytes: Uint8Array, { below }: { below: boolean }, restored: () => void) {
     const screen = this.#screen
     const acks = this.#acks
@@ -105,10 +102,7 @@ const readingPosition = ({
 const linesOf = (buffer: IBuffer, from: number, count: number): string[] =>
   Array.from({ length: count }, (_, index) => buffer.getLine(from + index)?.translateToString(true) ?? '')
 
-/**
- * The same lines, nearest above their expected position. Rewrapped lines aren't found; then the distance to the end
- * is used.
- */
+/** The same lines, nearest above their expected position. Rewrapped lines aren't found. */
 const placeOf = (lines: readonly string[], buffer: IBuffer, expected: number): number | undefined => {
   for (let line = expected; line >= 0; line--) {
     if (lines.every((text, index) => buffer.getLine(line + index)?.translateToString(true) === text)) return line

@@ -22,10 +22,7 @@ const answerTimeoutMs = 10_000
 const overdueMs = 2_000
 const remembered = 5
 
-/**
- * Detects dead connections with pings. Any message counts as a sign of life, because a ping's answer may queue
- * behind a flood.
- */
+/** Detects dead connections. Any message is a sign of life, because a pong may queue behind a flood. */
 export class TerminalPulse {
   readonly #options: Options
   #rounds: { consoleMs: number; serviceMs: number | null }[] = []

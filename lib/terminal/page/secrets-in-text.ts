@@ -29,10 +29,7 @@ const known: readonly [kind: string, pattern: RegExp][] = [
 
 const maxReadLength = 1_000_000
 
-/**
- * Finds likely secrets, in order and without overlaps, from known prefixes and randomness. Can miss some and flag
- * random names.
- */
+/** Likely secrets, in order and without overlaps. Can miss some and flag random names. */
 export const findSecrets = (text: string): FoundSecret[] => {
   const read = text.slice(0, maxReadLength)
   const found: FoundSecret[] = []

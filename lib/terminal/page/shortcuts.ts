@@ -17,10 +17,7 @@ export interface PressedKey {
   metaKey: boolean
 }
 
-/**
- * Shortcuts that don't take keys from the shell. Except on a Mac, plain Ctrl keys belong to the shell, apart from
- * Ctrl+C with a selection and Ctrl+V.
- */
+/** Except on a Mac, plain Ctrl keys belong to the shell, apart from Ctrl+V, and Ctrl+C with a selection. */
 export const terminalShortcut = (
   pressed: PressedKey,
   { isMac, hasSelection }: { isMac: boolean; hasSelection: boolean },

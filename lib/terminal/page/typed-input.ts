@@ -16,10 +16,7 @@ interface Piece {
 
 const encoder = new TextEncoder()
 
-/**
- * Input until it has reached the shell: sent but unconfirmed, waiting for a shell, or held until the user sends it.
- * Positions count bytes sent by this page, so nothing that arrived is offered again.
- */
+/** Input until it has reached the shell. Positions count bytes sent by this page. */
 export class TypedInput {
   readonly #options: Options
   #sent = 0

@@ -16,10 +16,7 @@ export interface Cast {
 
 const kinds: Record<string, CastEvent['kind']> = { o: 'output', r: 'size', m: 'mark' }
 
-/**
- * Parses asciicast v2 (https://docs.asciinema.org/manual/asciicast/v2/). Throws an error to show to the user if it
- * isn't one; unreadable events are counted and skipped.
- */
+/** https://docs.asciinema.org/manual/asciicast/v2/. Throws an error to show to the user if it isn't one. */
 export const parseCast = (text: string): Cast => {
   const [first = '', ...lines] = text.split('\n')
   const header = parsed(first) as { version?: unknown; width?: unknown; height?: unknown; title?: unknown } | undefined

@@ -8,10 +8,7 @@ const maxLinks = 20_000
 const maxLinkCharacters = 4 * 1024 * 1024
 const maxPayload = 8 * 1024
 
-/**
- * Tracks terminal state that xterm forgets or keeps only in pages: palette, working directory, blinking, links.
- * Together with xterm's own state it restores what `ScreenWriter` leaves out.
- */
+/** State that xterm forgets or keeps only in pages, and with xterm's own what `ScreenWriter` leaves out. */
 export class TerminalModes {
   readonly #core: Core
   /** Palette entries by index; 256, 257 and 258 are the default text, background and cursor colors. */

@@ -20,10 +20,7 @@ const overline = 0x40000000
 
 export type LinkOf = (id: number) => { parameters: string; uri: string } | undefined
 
-/**
- * Writes the output that reproduces a screen cell for cell on a freshly reset terminal. Wrapped lines stay wrapped,
- * so they reflow when the width changes.
- */
+/** Reproduces a screen on a freshly reset terminal. Wrapped lines stay wrapped, so they reflow. */
 export class ScreenWriter {
   readonly #core: Core
   readonly #linkOf: LinkOf
@@ -100,10 +97,7 @@ export class ScreenWriter {
     this.add(charactersAt(line, start))
   }
 
-  /**
-   * Reprints the character before the cursor, so that combining or repeating works. Identical neighbors are
-   * included: programs that wait for a prompt in the byte stream find it whole.
-   */
+  /** Reprints the character before the cursor and identical neighbors, so that combining or repeating works. */
   again(screen: Screen, hasOrigin: boolean, hasInsert: boolean): void {
     const { x, y, lines, ybase } = screen
     const line = lines.get(ybase + y)
@@ -149,10 +143,7 @@ export class ScreenWriter {
     this.add(`\x1b[${y - (hasOrigin ? scrollTop : 0) + 1};${x + 1}H`)
   }
 
-  /**
-   * Returns true if the cursor is now in the pending-wrap position. `under` is the background that the line may have
-   * scrolled in with.
-   */
+  /** Returns true if the cursor is now pending wrap. The line may have scrolled in with background `under`. */
   #line(line: Line, hasStray: boolean, under: number, leavesLast: boolean): boolean {
     const { _data: data } = line
     const { cols } = this.#core

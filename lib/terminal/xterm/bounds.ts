@@ -7,10 +7,7 @@ interface Terminal {
   onResize(listener: () => void): unknown
 }
 
-/**
- * Bounds the work and memory that terminal output can cost xterm, fixes cases where it throws, and makes cell widths
- * match libc. Console and pages both apply this, so that their screens agree.
- */
+/** Bounds what output can cost xterm, fixes cases where it throws, and makes cell widths match libc. */
 export const boundXterm = (terminal: Terminal): void => {
   const core = internalsOf(terminal)
   boundCounts(core)

@@ -1,7 +1,4 @@
-/**
- * Reassembles UTF-8 characters split across chunks. xterm's decoder garbles some, such as “ and …, because it drops
- * a trailing 0x80.
- */
+/** Reassembles split UTF-8 characters. xterm's decoder drops a trailing 0x80, as in “ and …. */
 export class WholeCharacters {
   rest: Uint8Array = new Uint8Array()
 
@@ -30,10 +27,7 @@ export const incompleteTail = (bytes: Uint8Array): number => {
 
 const newShellRule = ' new shell '
 
-/**
- * Pushes the screen into the scrollback, draws a rule below it and resets all modes, like a full reset that keeps
- * the text.
- */
+/** Like a full reset that keeps the text in the scrollback, above a rule. */
 export const moveAboveNewShell = ({ cols, rows }: { cols: number; rows: number }): string => {
   const rule = newShellRule
     .padStart(Math.ceil((cols + newShellRule.length) / 2), '─')
@@ -46,8 +40,5 @@ export const moveAboveNewShell = ({ cols, rows }: { cols: number; rows: number }
 const plainModes =
   '\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\'
 
-/**
- * Resets all modes and keeps the screen. The cursor is saved first, so leaving the alternate screen only moves it if
- * it was active.
- */
+/** Keeps the screen. The cursor is saved first, so leaving the alternate screen only moves it if it was active. */
 export const resetModes = `\x1b7\x1b[?1049l\x1b[!p${plainModes}`

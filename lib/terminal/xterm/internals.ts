@@ -1,9 +1,6 @@
 import type { ILinkProvider } from '@xterm/xterm'
 
-/*
- * Private parts of xterm that serializing and bounding need. They match the pinned version in package.json, for both
- * the browser and headless builds. All access to xterm's internals goes through this file.
- */
+/** Private parts of the pinned xterm, for both builds. All access to them goes through this file. */
 
 /** Packed colors and flags of a cell, the pen or a saved cursor. */
 export interface Attributes {

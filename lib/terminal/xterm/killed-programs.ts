@@ -3,10 +3,7 @@ import type { Core } from './internals.ts'
 const promptMark = 'A'.charCodeAt(0)
 const endMark = 'D'.charCodeAt(0)
 
-/**
- * Resets modes a killed full-screen program left on, once the shell marks its prompt (OSC 133). Otherwise mouse
- * reports would be typed at the prompt and the alternate screen would hide the scrollback.
- */
+/** Resets modes a killed full-screen program left on, once the shell marks its prompt (OSC 133). */
 export const endModesAtPrompt = (core: Core): void => {
   let isFirst = true
   core._inputHandler._parser.registerOscHandler(133, {

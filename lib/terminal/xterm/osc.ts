@@ -1,11 +1,6 @@
 import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import type { Core } from './internals.ts'
 
-/*
- * OSC sequences that shells send. Pages and the console's mirrors share this, so a page and its restored state
- * agree.
- */
-
 /** Reads all payloads of one OSC code, in chunks of any size, up to `most` characters. */
 export const readOsc = (
   core: Core,
@@ -33,10 +28,7 @@ export const readOsc = (
 
 const kinds: Record<string, TerminalMark['kind']> = { A: 'prompt', B: 'command', C: 'output', D: 'end' }
 
-/**
- * Parses OSC 133: the kind of mark, and the exit status of an end mark
- * (https://gitlab.freedesktop.org/Per_Bothner/specifications/blob/master/proposals/semantic-prompts.md).
- */
+/** https://gitlab.freedesktop.org/Per_Bothner/specifications/blob/master/proposals/semantic-prompts.md */
 export const commandMark = (data: string): { kind: TerminalMark['kind']; exitCode?: number } | undefined => {
   const [letter = '', ...rest] = data.split(';')
   const kind = kinds[letter]

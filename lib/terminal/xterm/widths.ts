@@ -65,10 +65,7 @@ export const countAsLibc = (terminal: Terminal, core: Core): void => {
   attachLeading(core)
 }
 
-/**
- * xterm gives a cell to a combining character that directly follows a sequence. It belongs to the character before
- * the cursor.
- */
+/** xterm gives a cell to a combining character after a sequence; it belongs to the one before the cursor. */
 const attachLeading = (core: Core): void => {
   const { _inputHandler: handler } = core
   const print = handler.print.bind(handler)
