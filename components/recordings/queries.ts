@@ -12,7 +12,8 @@ const recordingKeys = {
 export const recordingAddress = (id?: string) =>
   `/api/recordings${id === undefined ? '' : `/${encodeURIComponent(id)}`}`
 
-export const maxPlayedBytes = 64 * 1024 * 1024
+// xterm queues up to 50 MB.
+export const maxPlayedBytes = 40 * 1024 * 1024
 const liveMs = 2_000
 
 export const recordingQueries = {

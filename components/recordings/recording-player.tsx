@@ -49,7 +49,7 @@ export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
 
 const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
   const [player, setPlayer] = useState<Player>()
-  const [state, setState] = useState<PlayerState>({ isPlaying: false, atMs: 0, durationMs: 0, isSeeking: false })
+  const [state, setState] = useState<PlayerState>({ isPlaying: false, atMs: 0, durationMs: 0 })
   const [failure, setFailure] = useState<string>()
   useEffect(() => {
     let isCanceled = false
@@ -122,7 +122,7 @@ const PlayButton = ({ player, state: { isPlaying, atMs, durationMs } }: PlayerPa
   )
 }
 
-const Position = ({ player, state: { atMs, durationMs, isSeeking } }: PlayerPartProps) => (
+const Position = ({ player, state: { atMs, durationMs } }: PlayerPartProps) => (
   <>
     <input
       type="range"
@@ -132,18 +132,17 @@ const Position = ({ player, state: { atMs, durationMs, isSeeking } }: PlayerPart
       max={Math.max(1, Math.round(durationMs))}
       step={1}
       value={Math.round(atMs)}
-      onChange={({ target }) => void player?.seek(Number(target.value))}
+      onChange={({ target }) => player?.seek(Number(target.value))}
       onKeyDown={(event) => {
         const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
         if (direction === undefined) return
         event.preventDefault()
-        void player?.seek(atMs + direction * jumpMs)
+        player?.seek(atMs + direction * jumpMs)
       }}
       className="h-6 min-w-40 flex-1 accent-(--accent)"
     />
     <span className="tabular text-sm text-muted">
       {formatClock(atMs)} of {formatClock(durationMs)}
-      {isSeeking && ', seeking'}
     </span>
   </>
 )

@@ -1,6 +1,6 @@
 import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import { HttpError } from '../http/handle-request.ts'
-import { TerminalRecording } from './recording.ts'
+import { TerminalRecording } from './recordings.ts'
 import type { ShellOutput } from './shell-output.ts'
 import type { Size } from './size-keeper.ts'
 
@@ -72,7 +72,14 @@ export class RecordingTap {
     try {
       const devbox_name = await this.#tapped.devboxName()
       const { size, title } = this.#output
-      const recording = await TerminalRecording.start({ account_id, devbox_id, devbox_name, name, ...size, title })
+      const recording = await TerminalRecording.start({
+        account_id,
+        devbox_id,
+        devbox_name,
+        terminal: name,
+        ...size,
+        title,
+      })
       if (!this.#isWanted) return void (await recording.end())
       this.#recording = recording
       recording.onFailure((message) => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { maxRecordings, type Recording, type RecordingList } from '#lib/protocol/recordings.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import { recordingFile, TerminalRecording } from './recording.ts'
+import { recordingFile, TerminalRecording } from './recordings.ts'
 
 let dataDir: string
 let service: TestService
@@ -31,7 +31,7 @@ const start = (more: { account_id?: string; title?: string } = {}) =>
   TerminalRecording.start({
     account_id,
     devbox_id: 'dbx_1',
-    name: 'main',
+    terminal: 'main',
     cols: 80,
     rows: 24,
     title: 'bash',

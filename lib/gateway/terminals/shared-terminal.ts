@@ -159,7 +159,6 @@ export class SharedTerminal implements OpenTerminal {
     this.#log(`opened by ${viewer.view.name} as ${role}, ${viewer.size.cols}x${viewer.size.rows}`)
     clearTimeout(this.#restTimer)
     this.#endsAtMs = null
-    this.#link.isWatched = true
     this.#output.keep(viewer.opening.scrollback)
     if (role === 'writer') this.#size.want(viewer.size)
     this.#notifyViewers()
@@ -423,7 +422,6 @@ export class SharedTerminal implements OpenTerminal {
 
   #restAfter(ms: number): void {
     clearTimeout(this.#restTimer)
-    this.#link.isWatched = false
     this.#endsAtMs = Date.now() + ms + this.#link.idleTtlMs
     this.#restTimer = setTimeout(() => {
       this.#link.rest()

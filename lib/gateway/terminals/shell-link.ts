@@ -8,8 +8,7 @@ import type { Size } from './size-keeper.ts'
 import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
 
 /** Few attempts before the first shell, because the page is waiting. */
-const maxFirstRetries = 3
-const firstBackoff = { firstMs: 400, maxMs: 1_600 }
+const maxFirstRetries = 5
 const droppedBackoff = { firstMs: 25, maxMs: 5_000 }
 const refusedBackoff = { firstMs: 100, maxMs: 5_000 }
 /** Gives up after the service closes the connection this often without a reason. */
@@ -78,8 +77,6 @@ export class ShellLink {
   #confirming: WebSocket | undefined
   #roundTripMs: number | null = null
   #pingedAt: number | undefined
-  /** Round trips are only measured while a page shows the terminal. */
-  isWatched = true
 
   constructor(shell: Shell, events: LinkEvents) {
     this.#shell = shell
@@ -247,15 +244,14 @@ export class ShellLink {
       } catch (error) {
         if (signal.aborted) throw error
         // The service may still count the lost connection as attached.
-        const mayWork = isUnavailable(error) || (this.#hadShell && isHeld(error))
+        const mayWork = isUnavailable(error) || isHeld(error)
         const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === maxFirstRetries
         if (!mayWork || isOver || this.#phase === 'resting') throw endingOf(error)
         if (this.#hadShell) {
           this.#setPhase('retrying')
           this.#dropEarly()
         }
-        const waitMs = backoffMs(retries, this.#hadShell ? refusedBackoff : firstBackoff)
-        await delay(waitMs, undefined, { signal })
+        await delay(backoffMs(retries, refusedBackoff), undefined, { signal })
       }
     }
   }
@@ -314,7 +310,7 @@ export class ShellLink {
   }
 
   #measure(socket: WebSocket): void {
-    if (this.#pingedAt !== undefined || !this.isWatched || socket.readyState !== socket.OPEN) return
+    if (this.#pingedAt !== undefined || socket.readyState !== socket.OPEN) return
     this.#pingedAt = performance.now()
     socket.ping('round trip')
   }

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { ApiError } from '#lib/client/api-error.ts'
-import { backoffMs } from '#lib/client/backoff.ts'
 import { createClient } from '#lib/client/client.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import { inputOffsetHeader, outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
@@ -17,9 +15,6 @@ const maxOutputBytes = 16 * 1024 * 1024
 const attachTimeoutMs = 15_000
 /** Terminals of a devbox share a token for this long, which is shorter than any service keeps one. */
 const tunnelKeptMs = 5 * 60_000
-/** After a reload the service may briefly count the old connection as attached. */
-const heldBackoff = { firstMs: 50, maxMs: 1_600 }
-const maxHeldRetries = 6
 /** Default for services that don't report how long they keep an unattached shell. */
 const usualIdleTtlSeconds = 300
 
@@ -79,7 +74,7 @@ const attachThrough = async (
   const found = await connect({ params, query: size, signal: inTime })
   const target = socketUrl(baseUrl, found.connect_url ?? `/pty/${sessionName}/attach`)
   if (after !== undefined) target.searchParams.set('after', String(after))
-  const { socket, headers } = await whileHeld(inTime, () => openSocket(target, auth_token, inTime))
+  const { socket, headers } = await openSocket(target, auth_token, inTime)
   return {
     socket,
     created: found.created,
@@ -202,14 +197,3 @@ const offsetOf = (header: string | string[] | undefined) =>
 /** Restricted to plain words because pages display it. */
 const wordOf = (header: string | string[] | undefined) =>
   typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined
-
-const whileHeld = async <T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> => {
-  for (let retry = 0; ; retry++) {
-    try {
-      return await run()
-    } catch (error) {
-      if (retry === maxHeldRetries || signal.aborted || !isHeld(error)) throw error
-      await delay(backoffMs(retry, heldBackoff), undefined, { signal })
-    }
-  }
-}

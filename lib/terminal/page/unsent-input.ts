@@ -32,7 +32,7 @@ export const typedSigns = (text: string): TypedSign[] =>
   text.split(keySequence).flatMap((part, index) => {
     const pieces = index % 2 === 1 ? [part] : Array.from(characters.segment(part), ({ segment }) => segment)
     return pieces.map((piece) => {
-      const sign = keySigns[piece] ?? controlSign(piece)
+      const sign = keySigns[piece] ?? sequenceSigns[piece.slice(2)] ?? controlSign(piece)
       return sign === undefined ? { sign: piece, isControl: false } : { sign, isControl: true }
     })
   })
@@ -49,26 +49,23 @@ const keySigns: Record<string, string> = {
   '\t': '⇥',
   '\x7f': '⌫',
   '\x1b': 'Esc',
-  '\x1b[A': '↑',
-  '\x1b[B': '↓',
-  '\x1b[C': '→',
-  '\x1b[D': '←',
-  '\x1bOA': '↑',
-  '\x1bOB': '↓',
-  '\x1bOC': '→',
-  '\x1bOD': '←',
-  '\x1b[Z': '⇤',
-  '\x1b[H': 'Home',
-  '\x1b[F': 'End',
-  '\x1bOH': 'Home',
-  '\x1bOF': 'End',
-  '\x1b[2~': 'Ins',
-  '\x1b[3~': 'Del',
-  '\x1b[5~': 'PgUp',
-  '\x1b[6~': 'PgDn',
+}
+/** Without the prefix `ESC [` or `ESC O`. */
+const sequenceSigns: Record<string, string> = {
+  A: '↑',
+  B: '↓',
+  C: '→',
+  D: '←',
+  H: 'Home',
+  F: 'End',
+  Z: '⇤',
+  '2~': 'Ins',
+  '3~': 'Del',
+  '5~': 'PgUp',
+  '6~': 'PgDn',
   // Delimiters of a bracketed paste.
-  '\x1b[200~': '⟨',
-  '\x1b[201~': '⟩',
+  '200~': '⟨',
+  '201~': '⟩',
 }
 
 const controlSign = (piece: string): string | undefined => {

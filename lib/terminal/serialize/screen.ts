@@ -1,6 +1,5 @@
 import type { Attributes, Core, Line, Screen } from '../xterm/internals.ts'
 
-const maxAgain = 16
 const wordsPerCell = 3
 const codeMask = 0x1fffff
 const combined = 0x200000
@@ -97,7 +96,7 @@ export class ScreenWriter {
     this.add(charactersAt(line, start))
   }
 
-  /** Reprints the character before the cursor and identical neighbors, so that combining or repeating works. */
+  /** Reprints the character before the cursor, so that combining or repeating works. */
   again(screen: Screen, hasOrigin: boolean, hasInsert: boolean): void {
     const { x, y, lines, ybase } = screen
     const line = lines.get(ybase + y)
@@ -105,13 +104,9 @@ export class ScreenWriter {
     const last = x - width
     // Without wrapping, the cursor can be on the second half of a wide character.
     if (!line || last < 0 || contentAt(line, last) === 0 || widthAt(line, last) !== width) return
-    let first = last
-    // The active character set may differ from the one used to print.
-    if (!this.#core._charsetService.charset)
-      while (first > 0 && last - first < maxAgain && looksAlike(line, first - 1, last)) first--
-    this.#moveTo(screen, first, hasOrigin)
-    if (hasInsert) this.add(`\x1b[${last - first + width}P`)
-    for (let at = first; at <= last; at++) this.add(charactersAt(line, at))
+    this.#moveTo(screen, last, hasOrigin)
+    if (hasInsert) this.add(`\x1b[${width}P`)
+    this.add(charactersAt(line, last))
   }
 
   pen({ fg, bg, extended }: Attributes): void {
@@ -255,18 +250,6 @@ const charactersAt = (line: Line, at: number): string => {
   const word = line._data[at * wordsPerCell] ?? 0
   if (word & combined) return line._combined[at] ?? ' '
   return String.fromCodePoint(word & codeMask || 0x20)
-}
-
-const looksAlike = (line: Line, a: number, b: number): boolean =>
-  isAscii(line, a) &&
-  isAscii(line, b) &&
-  line._data[a * wordsPerCell + 1] === line._data[b * wordsPerCell + 1] &&
-  line._data[a * wordsPerCell + 2] === line._data[b * wordsPerCell + 2] &&
-  !((line._data[a * wordsPerCell + 2] ?? 0) & extendedFlag)
-
-const isAscii = (line: Line, at: number): boolean => {
-  const content = contentAt(line, at)
-  return content >= 0x20 && content < 0x7f
 }
 
 const isBlank = (line: Line, at: number): boolean => contentAt(line, at) === 0 && !showsOnBlank(attributesAt(line, at))

@@ -138,34 +138,7 @@ export interface Core {
   dispose(): void
 }
 
-/** Throws and names the part if this version of xterm lacks one. */
-export const internalsOf = (terminal: object): Core => {
-  const core = (terminal as { _core?: Core })._core
-  const missing = Object.entries(partsOf(core)).flatMap(([name, part]) => (part === undefined ? name : []))
-  if (!core || missing.length > 0) throw new Error(`Unsupported version of xterm: missing ${missing.join(', ')}`)
-  return core
-}
-
-/** One representative of each kind is checked. */
-const partsOf = (core: Core | undefined): Record<string, unknown> => ({
-  'buffers.normal.lines': core?.buffers?.normal?.lines?.maxLength,
-  'buffers.alt.getBlankLine': core?.buffers?.alt?.getBlankLine,
-  'line._data': core?.buffers?.normal?.lines?.get(0)?._data,
-  'line.addCodepointToCell': core?.buffers?.normal?.lines?.get(0)?.addCodepointToCell,
-  'coreService.decPrivateModes': core?.coreService?.decPrivateModes,
-  'coreMouseService.activeEncoding': core?.coreMouseService?.activeEncoding,
-  'unicodeService.charProperties': core?.unicodeService?.charProperties,
-  'unicodeService._activeProvider': core?.unicodeService?._activeProvider,
-  '_charsetService._charsets': core?._charsetService?._charsets,
-  '_inputHandler.parse': core?._inputHandler?.parse,
-  '_inputHandler.print': core?._inputHandler?.print,
-  '_inputHandler.softReset': core?._inputHandler?.softReset,
-  '_inputHandler.registerCsiHandler': core?._inputHandler?.registerCsiHandler,
-  '_inputHandler._windowTitleStack': core?._inputHandler?._windowTitleStack,
-  '_inputHandler._curAttrData': core?._inputHandler?._curAttrData?.extended?._ext,
-  '_inputHandler._parser.clearOscHandler': core?._inputHandler?._parser?.clearOscHandler,
-  '_inputHandler._parser.precedingJoinState': core?._inputHandler?._parser?.precedingJoinState,
-})
+export const internalsOf = (terminal: object): Core => (terminal as { _core: Core })._core
 
 export const linkProvidersOf = (terminal: object): readonly ILinkProvider[] =>
   internalsOf(terminal)._linkProviderService?.linkProviders ?? []
