@@ -1,10 +1,7 @@
-import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { fetchConsole, fetchConsoleJson, fetchWithSession } from '#lib/browser/api/console-api.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { fetchConsole, fetchConsoleJson } from '#lib/browser/api/console-api.ts'
 import { pollEvery } from '#lib/browser/api/failures.ts'
-import { ApiError } from '#lib/client/api-error.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
-
-const pauseMs = 15_000
 
 export const terminalQueries = {
   /** Shells of a devbox that the console keeps open, for any page. */
@@ -15,7 +12,7 @@ export const terminalQueries = {
         const path = `/api/terminals/${encodeURIComponent(devboxId)}`
         return (await fetchConsoleJson<{ terminals: HeldTerminal[] }>(path, signal)).terminals
       },
-      refetchInterval: pollEvery(pauseMs),
+      refetchInterval: pollEvery(15_000),
     }),
   /** The terminal behind a read-only link. Queried once; the terminal reports changes. */
   followed: (token: string) =>
@@ -25,23 +22,5 @@ export const terminalQueries = {
         (await fetchConsole(`/api/follow/${encodeURIComponent(token)}`, { signal })).json(),
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
-    }),
-}
-
-export const terminalMutations = {
-  /** Ends shells. Shells that have already ended are not an error. */
-  end: () =>
-    mutationOptions({
-      mutationKey: ['terminals', 'end'],
-      mutationFn: async ({ devboxId, names }: { devboxId: string; names: readonly string[] }) => {
-        for (const name of names) {
-          const path = `/api/terminals/${encodeURIComponent(devboxId)}/${encodeURIComponent(name)}`
-          await fetchWithSession(path, { method: 'DELETE' }).catch((error: unknown) => {
-            if (!(error instanceof ApiError && error.status === 404)) throw error
-          })
-        }
-      },
-      onSettled: (_answer, _error, { devboxId }, _result, { client }) =>
-        void client.invalidateQueries({ queryKey: terminalQueries.held(devboxId).queryKey }),
     }),
 }

@@ -1,5 +1,5 @@
 import type { IDecoration, Terminal } from '@xterm/xterm'
-import { ArrowDown, ArrowUp, ClipboardCopy, Container, type LucideIcon, Repeat, TerminalSquare } from 'lucide-react'
+import { ArrowDown, ArrowUp, ClipboardCopy, type LucideIcon, Repeat, TerminalSquare } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -44,7 +44,6 @@ export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
       opened.paste(input)
       opened.focus()
     }),
-    ofCommand('Copy as blueprint step', Container, () => void copied(blueprintStep(input), 'blueprint step')),
     'separator',
     { label: 'Previous prompt', icon: ArrowUp, hint: 'Ctrl ↑', onSelect: goTo('before') },
     { label: 'Next prompt', icon: ArrowDown, hint: 'Ctrl ↓', onSelect: goTo('after') },
@@ -119,9 +118,6 @@ const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | '
   else if (direction === 'after') terminal.scrollToBottom()
   else toast.info('No prompt above')
 }
-
-/** A blueprint's `system_setup_commands` entry that runs the command at image build time. */
-const blueprintStep = (command: string): string => JSON.stringify({ system_setup_commands: [command.trim()] }, null, 2)
 
 /** Each mark costs time in every frame, so older prompts get none. */
 const maxGutterMarks = 200

@@ -1,5 +1,5 @@
 import { RotateCcw, Settings2 } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useMemo, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
@@ -244,55 +244,21 @@ const CheckField = ({ name, label, hint }: FieldProps<NameOf<boolean>>) => {
   )
 }
 
-const wellKnown = [
-  'Cascadia Code',
-  'Cascadia Mono',
-  'Consolas',
-  'DejaVu Sans Mono',
-  'Fira Code',
-  'Hack',
-  'IBM Plex Mono',
-  'Inconsolata',
-  'Iosevka',
-  'JetBrains Mono',
-  'Liberation Mono',
-  'Menlo',
-  'Monaco',
-  'Noto Sans Mono',
-  'SF Mono',
-  'Source Code Pro',
-  'Ubuntu Mono',
-]
-const another = '+'
-
 const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings }) => {
-  const found = useMemo(() => wellKnown.filter(hasFont), [])
-  const [own, setOwn] = useState(found.includes(fontFamily) ? '' : fontFamily)
-  const [isOwn, setIsOwn] = useState(own !== '')
-  const pick = (value: string) => {
-    setIsOwn(value === another)
-    terminalSettings.change({ fontFamily: value === another ? valid(own) : value })
-  }
+  const [typed, setTyped] = useState(fontFamily)
   const type = (name: string) => {
-    setOwn(name)
+    setTyped(name)
     terminalSettings.change({ fontFamily: valid(name) })
   }
   return (
-    <>
-      <SelectField
-        label="Font"
-        value={isOwn ? another : fontFamily}
-        options={[
-          { value: '', label: 'Geist Mono (default)' },
-          ...found.map((name) => ({ value: name, label: name })),
-          { value: another, label: 'Another font' },
-        ]}
-        onPick={pick}
-      />
-      {isOwn && (
-        <TextField label="Font name" error={problemOf(own)} hint="As shown by your system" value={own} onText={type} />
-      )}
-    </>
+    <TextField
+      label="Font"
+      hint="As shown by your system; empty for Geist Mono"
+      placeholder="Geist Mono"
+      error={problemOf(typed)}
+      value={typed}
+      onText={type}
+    />
   )
 }
 

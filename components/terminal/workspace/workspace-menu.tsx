@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import {
   AppWindow,
   ArrowLeft,
@@ -12,15 +12,12 @@ import {
   Minimize,
   Pencil,
   Plus,
-  Power,
   RotateCcw,
   Rows2,
   SquareArrowOutUpRight,
   SquareTerminal,
 } from 'lucide-react'
-import { useState } from 'react'
-import { terminalMutations, terminalQueries } from '#components/terminal/queries.ts'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { terminalQueries } from '#components/terminal/queries.ts'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
@@ -76,64 +73,33 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
   // Queried after this page's terminals have opened; before, they would count as hidden.
   const isOpening = panes.some((name) => statusOf(name).phase === 'connecting')
   const { data: held = [] } = useQuery({ ...terminalQueries.held(devboxId), enabled: !isOpening })
-  const end = useMutation(terminalMutations.end())
-  const [ending, setEnding] = useState<readonly string[]>()
   const shown = terminalsOf(layout)
   const hidden = held.filter(({ name }) => !shown.includes(name))
-  const unwatched = hidden.filter(({ viewers }) => viewers.length === 0).map(({ name }) => name)
-  const items: MenuItem[] = [
-    { heading: 'Running shells not shown on this page' },
-    ...hidden.map((shell) => ({
-      icon: SquareTerminal,
-      label: shell.title ? `${shell.name}: ${plain(shell.title)}` : shell.name,
-      hint: hintOf(shell),
-      disabledReason: tooMany,
-      onSelect: () => attach(shell.name),
-    })),
-    'separator',
-    {
-      icon: Power,
-      tone: 'danger',
-      label: 'End unwatched shells',
-      disabledReason: unwatched.length === 0 ? 'All of them are being watched' : null,
-      onSelect: () => {
-        end.reset()
-        setEnding(unwatched)
-      },
-    },
-  ]
-  const what = ending && (ending.length === 1 ? 'shell' : `${ending.length} shells`)
+  if (hidden.length === 0) return null
   return (
-    <>
-      {hidden.length > 0 && (
-        <DropdownMenu
-          label="Running shells"
-          items={items}
-          trigger={
-            <button
-              type="button"
-              className="flex h-6 items-center gap-1 rounded-md px-1.5 text-sm text-muted hover:bg-surface-2 hover:text-text"
-            >
-              <Layers aria-hidden className="size-3.5" />
-              <span className="tabular">{hidden.length}</span>
-              <span className="max-sm:sr-only">{hidden.length === 1 ? 'more shell' : 'more shells'}</span>
-            </button>
-          }
-        />
-      )}
-      {ending && (
-        <ConfirmDialog
-          open
-          onOpenChange={() => setEnding(undefined)}
-          title={ending.length === 1 ? 'End this shell?' : `End ${what}?`}
-          consequence={`Programs running in ${ending.join(', ')} will be terminated. The devbox keeps running.`}
-          confirmLabel={`End ${what}`}
-          busy={end.isPending}
-          error={end.error}
-          onConfirm={() => end.mutate({ devboxId, names: ending }, { onSuccess: () => setEnding(undefined) })}
-        />
-      )}
-    </>
+    <DropdownMenu
+      label="Running shells"
+      items={[
+        { heading: 'Running shells not shown on this page' },
+        ...hidden.map((shell) => ({
+          icon: SquareTerminal,
+          label: shell.title ? `${shell.name}: ${plain(shell.title)}` : shell.name,
+          hint: hintOf(shell),
+          disabledReason: tooMany,
+          onSelect: () => attach(shell.name),
+        })),
+      ]}
+      trigger={
+        <button
+          type="button"
+          className="flex h-6 items-center gap-1 rounded-md px-1.5 text-sm text-muted hover:bg-surface-2 hover:text-text"
+        >
+          <Layers aria-hidden className="size-3.5" />
+          <span className="tabular">{hidden.length}</span>
+          <span className="max-sm:sr-only">{hidden.length === 1 ? 'more shell' : 'more shells'}</span>
+        </button>
+      }
+    />
   )
 }
 

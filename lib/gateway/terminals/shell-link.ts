@@ -5,7 +5,7 @@ import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
 import { type ShellInput, terminalClose } from '#lib/protocol/terminals.ts'
 import { closeWithTimeout, terminateWhenDead } from '../http/sockets.ts'
 import type { Size } from './size-keeper.ts'
-import { type Attached, attach, Ending, endingOf, isHeld, isUnavailable } from './upstream.ts'
+import { type Attached, attach, Ending, endingOf, isUnavailable } from './upstream.ts'
 
 /** Few attempts before the first shell, because the page is waiting. */
 const maxFirstRetries = 5
@@ -243,10 +243,8 @@ export class ShellLink {
         return await attach({ apiKey: apiKey(), devboxId, sessionName, size: size(), after: after(), signal })
       } catch (error) {
         if (signal.aborted) throw error
-        // The service may still count the lost connection as attached.
-        const mayWork = isUnavailable(error) || isHeld(error)
         const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === maxFirstRetries
-        if (!mayWork || isOver || this.#phase === 'resting') throw endingOf(error)
+        if (!isUnavailable(error) || isOver || this.#phase === 'resting') throw endingOf(error)
         if (this.#hadShell) {
           this.#setPhase('retrying')
           this.#dropEarly()

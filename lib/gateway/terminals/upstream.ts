@@ -108,18 +108,15 @@ const isRevoked = (error: unknown): boolean =>
 /** The call may succeed if retried. */
 export const isUnavailable = (error: unknown): boolean => {
   if (error instanceof ApiError) return error.code === 'unreachable' || error.status === 502 || error.status === 503
-  if (error instanceof RefusedUpgrade) return error.status >= 500 || error.status === 401 || error.status === 404
+  if (error instanceof RefusedUpgrade) return error.status >= 500 || [401, 404, 409].includes(error.status)
   return !(error instanceof Ending)
 }
-
-/** A client is attached, possibly the connection that was just lost. */
-export const isHeld = (error: unknown): boolean => error instanceof RefusedUpgrade && error.status === 409
 
 /** Maps a failed call or attach to the ending pages are shown. */
 export const endingOf = (error: unknown): Ending => {
   if (error instanceof Ending) return error
   if (error instanceof RefusedUpgrade)
-    return isHeld(error)
+    return error.status === 409
       ? new Ending(terminalClose.takenOver, 'conflict', 'Another client is attached to this terminal')
       : new Ending(terminalClose.upstreamLost, 'unavailable', error.message)
   const { message } = error as Error
