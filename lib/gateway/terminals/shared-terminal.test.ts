@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import headless from '@xterm/headless'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { terminalClose } from '#lib/protocol/terminals.ts'
@@ -105,14 +104,6 @@ const lastPrinted = async (name: string): Promise<string> => {
 const execute = (command: string) =>
   service.client.executions.executeSync({ params: { id: devboxId }, body: { command } })
 const textOf = (page: TestPage) => Buffer.concat(page.printed).toString()
-
-const screenOf = async (bytes: Buffer, { cols, rows }: { cols: number; rows: number }) => {
-  const terminal = new headless.Terminal({ cols, rows, scrollback: 1000, allowProposedApi: true })
-  await new Promise<void>((resolve) => terminal.write(bytes, resolve))
-  const { active } = terminal.buffer
-  const lines = Array.from({ length: active.length }, (_, i) => active.getLine(i)?.translateToString(true))
-  return { lines, x: active.cursorX, y: active.cursorY, type: active.type }
-}
 
 describe('a returning page', () => {
   it('replaces its own previous connection and keeps its role', async () => {
@@ -304,22 +295,6 @@ describe('output faster than the page reads', () => {
     expect(reason).toContain('ended with 7')
     expect(page.lastNotice).toMatchObject({ t: 'exit', code: 7 })
     expect(page.shown).toMatch(/last words\r\n/)
-  })
-
-  it('has no gap for a page that joins', async () => {
-    const writer = await open('middle', { ack: '1' })
-    await run(writer, 'seq 1 1000000; echo do""ne')
-    await writer.shows(/\d{4}\r\n/)
-    for (let times = 0; times < 15; times++) {
-      const page = await open('middle', { ack: '1', role: 'watch' })
-      await until(() => expect(page.painted.length).toBeGreaterThan(writer.shown.includes('done') ? 0 : 2))
-      const { lines } = await screenOf(Buffer.concat(page.painted), { cols: 80, rows: 24 })
-      const numbers = lines.filter((line) => /^\d+$/.test(line ?? '')).map(Number)
-      // The last line may be incomplete.
-      expect(numbers.slice(0, -1)).toEqual(numbers.slice(0, -1).map((_, i) => (numbers[0] ?? 0) + i))
-      await page.leave()
-    }
-    await writer.shows('done')
   })
 })
 

@@ -87,27 +87,6 @@ describe('a terminal session', () => {
     await page.shows(/\.$/)
     expect(page.text).toBe('^[[?1;2c^[[1;1R^[[?25;1$y^[[0n.')
   })
-
-  it('reports how the shell ended, and starts another on Enter below the old one', async () => {
-    const page = await open({ name: 'exit' })
-    page.type('echo last words; exit 3\r')
-    await page.is('ended')
-    expect(page.state.connection).toMatchObject({ phase: 'ended', exitCode: 3 })
-    expect(page.text).toContain('last words')
-    page.type('not for anybody')
-    expect(page.state.unsent.text).toBe('')
-    // Enter right after the end may have been meant for the old shell.
-    const endedAtMs = Date.now()
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(endedAtMs - 60_000)
-    page.type('\r')
-    expect(page.state.connection.phase).toBe('ended')
-    clock.mockReturnValue(endedAtMs + 60_000)
-    page.type('\r')
-    clock.mockRestore()
-    await page.is('open')
-    page.type('echo second-$((1+1))\r')
-    await page.shows(/last words[\s\S]* new shell ─[\s\S]*^second-2/m)
-  })
 })
 
 describe('reconnecting', () => {
@@ -194,41 +173,7 @@ describe('reconnecting', () => {
   })
 })
 
-describe('a slow screen', () => {
-  it('keeps receiving output while it acknowledges', async () => {
-    const page = await open({ name: 'acks' })
-    await page.shows(/\$$/)
-    const { snapshots } = page.received
-    // Each part fits the window; all of them together exceed both window and scrollback.
-    for (let part = 1; part <= 6; part++) {
-      page.type(`seq -w 20000; echo the e""nd of ${part}\r`)
-      await page.shows(new RegExp(`^the end of ${part}`, 'm'))
-    }
-    expect(page.received.output).toBeGreaterThan(6 * 20_000 * 7)
-    expect(page.received.snapshots).toBe(snapshots)
-  })
-})
-
 describe('input without a connection', () => {
-  it('is kept and shown, and sent only on request', async () => {
-    const page = await open({ name: 'held' })
-    page.network.break()
-    await page.is('lost')
-    page.type('echo he')
-    page.type('ld-$((1+1))')
-    page.type('\r')
-    expect(page.state.unsent).toEqual({ ...noUnsentInput, text: 'echo held-$((1+1))\r' })
-    page.session.sendUnsent()
-    expect(page.state.unsent.text).not.toBe('')
-    page.network.mend()
-    await page.is('open')
-    page.type('echo then\r')
-    page.session.sendUnsent()
-    expect(page.state.unsent.text).toBe('')
-    await page.shows(/^held-2[\s\S]*^then/m)
-    expect(page.text.match(/^held-2/gm)).toHaveLength(1)
-  })
-
   describe.each(['page and console', 'console and service'])('sent over a connection of %s that is lost', (between) => {
     const sent = async (name: string) => {
       const page = await open({ name })
@@ -344,36 +289,5 @@ describe('input without a connection', () => {
     page.session.check()
     await page.is('open')
     expect(page.state.unsent).toMatchObject({ text: 'rm notes\r', isForAnotherShell: true })
-  })
-})
-
-describe('two pages of one terminal', () => {
-  it("share the writer's size, until the other takes over", async () => {
-    const writer = await open({ name: 'two', cols: 90, rows: 30 })
-    const watcher = await open({ name: 'two', cols: 60, rows: 20 })
-    expect(watcher.state.role).toBe('watcher')
-    await watcher.until(() => watcher.screen.cols === 90 && watcher.screen.rows === 30)
-    watcher.session.fit({ cols: 61, rows: 21 })
-    writer.type('echo seen by both\r')
-    await watcher.shows(/^seen by both/m)
-    watcher.type('echo typed by the wrong one\r')
-    expect(watcher.state.refusedKeys).toBeGreaterThan(0)
-    expect(watcher.state.viewers).toHaveLength(2)
-
-    watcher.session.request({ t: 'takeover' })
-    await watcher.until(() => watcher.state.role === 'writer')
-    await writer.until(() => writer.state.takenBy !== null)
-    expect(writer.state.role).toBe('watcher')
-    expect(writer.state.takenBy?.id).toBe(watcher.state.you)
-    await writer.until(() => writer.screen.cols === 61 && writer.screen.rows === 21)
-    expect([watcher.screen.cols, watcher.screen.rows]).toEqual([61, 21])
-    watcher.type('until [ "$(stty size)" = "21 61" ]; do :; done; echo mine\r')
-    await writer.shows(/^mine/m)
-    expect(writer.text).not.toContain('wrong one')
-
-    writer.session.request({ t: 'takeover' })
-    await writer.until(() => writer.state.role === 'writer')
-    expect(writer.state.takenBy).toBe(null)
-    await writer.until(() => writer.screen.cols === 90 && writer.screen.rows === 30)
   })
 })
