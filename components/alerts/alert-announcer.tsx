@@ -2,21 +2,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
-import { devboxKeys } from '#components/devboxes/query-keys.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountdown } from '#lib/browser/format.ts'
-import { hasHappened } from '#lib/protocol/alerts.ts'
-import { alarmOf, audibleAlerts, gatheringMs, pendingEvictions, timeLeftMs, urgencyOf } from './alert-feed.ts'
-import { announceAlarms } from './announce-alarms.tsx'
-import {
-  claimAlarms,
-  holdVisibleLock,
-  isOnlyAnotherTabVisible,
-  lastAnnouncedMs,
-  setLastAnnounced,
-} from './announcing-tab.ts'
+import { type Alert, hasHappened, reminderMs } from '#lib/protocol/alerts.ts'
+import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { announceAlarms, claimAlarms } from './announce-alarms.tsx'
 import { closeNotifications, handleNotificationClicks } from './notifications.ts'
 import { alertQueries, followAlerts } from './queries.ts'
 
@@ -24,77 +16,56 @@ import { alertQueries, followAlerts } from './queries.ts'
 export const AlertAnnouncer = ({ account }: { account: string }) => {
   const client = useQueryClient()
   const router = useRouter()
+  const { data: feed } = useQuery(alertQueries.feed())
   useEffect(() => followAlerts(client), [client])
   useEffect(() => {
     const leaving = new AbortController()
-    holdVisibleLock(leaving.signal)
     handleNotificationClicks(account, (path) => router.push(path), leaving.signal)
     return () => leaving.abort()
   }, [account, router])
-  const alarms = useAlarms()
-  useAnnouncements(account, alarms)
-  useDismissals(alarms)
-  useRefreshAtDeadline()
-  useTitle()
-  useIcon()
-  return null
-}
-
-const useAlertFeed = () => useQuery(alertQueries.feed()).data
-
-/** Unacknowledged alarms joined into one string, which changes with the alerts and when a silence ends. */
-const useAlarms = (): string => {
-  const feed = useAlertFeed()
-  return useClock((nowMs) =>
+  // Changes with the alerts and when a silence ends.
+  const alarms = useClock((nowMs) =>
     audibleAlerts(feed, nowMs)
       .filter(({ state }) => state === 'new')
       .map(alarmOf)
       .join(' '),
   )
+  useAnnouncements(feed, account, alarms)
+  useDismissals(alarms)
+  useTitle(feed)
+  useIcon(feed)
+  return null
 }
 
-/** A hidden tab waits this long for the visible one to announce first. */
+/** Alarms shortly after an announcement share the next one. */
+const gatherMs = 2_000
+/** A hidden tab waits this long for a visible one to announce first. */
 const takeoverMs = 1_500
 
-const useAnnouncements = (account: string, alarms: string) => {
-  const feed = useAlertFeed()
+const isAhead = (alert: Alert, feed: AlertFeed, nowMs: number) =>
+  hasHappened(alert) || timeLeftMs(feed, alert.deadline_ms, nowMs) > 0
+
+const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
   const router = useRouter()
   const latest = useRef(feed)
   latest.current = feed
-  const { open, silences } = feed
-  // biome-ignore lint/correctness/useExhaustiveDependencies: any change of the alerts may make one due
+  const lastMs = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
     if (alarms === '') return
     const announce = async () => {
       const nowMs = Date.now()
       const due = audibleAlerts(latest.current, nowMs).filter(
-        (alert) =>
-          alert.state === 'new' && (hasHappened(alert) || timeLeftMs(latest.current, alert.deadline_ms, nowMs) > 0),
+        (alert) => alert.state === 'new' && isAhead(alert, latest.current, nowMs),
       )
-      if (due.length === 0) return
       const claimed = await claimAlarms(due, account)
       if (claimed.length === 0) return
-      setLastAnnounced(account, Date.now())
+      lastMs.current = performance.now()
       announceAlarms(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let isCanceled = false
-    void isOnlyAnotherTabVisible().then((isHidden) => {
-      const lastMs = lastAnnouncedMs(account)
-      const sinceMs = Date.now() - lastMs
-      // Negative after the clock was set back, which must not delay an alarm.
-      const gatherLeftMs = sinceMs < 0 ? 0 : Math.max(0, gatheringMs(latest.current, lastMs) - sinceMs)
-      const waitMs = gatherLeftMs + (isHidden ? takeoverMs : 0)
-      if (isCanceled) return
-      // Browsers throttle the timers of hidden tabs.
-      if (waitMs <= 0) void announce()
-      else timer = setTimeout(announce, waitMs)
-    })
-    return () => {
-      isCanceled = true
-      clearTimeout(timer)
-    }
-  }, [alarms, open, silences, account, router])
+    const gatherLeftMs = Math.max(0, lastMs.current + gatherMs - performance.now())
+    const timer = setTimeout(announce, gatherLeftMs + (document.visibilityState === 'hidden' ? takeoverMs : 0))
+    return () => clearTimeout(timer)
+  }, [alarms, account, router])
 }
 
 /** Dismisses toasts and notifications of alarms that were acknowledged, closed or silenced. */
@@ -109,39 +80,15 @@ const useDismissals = (alarms: string) => {
   }, [alarms])
 }
 
-/** The suspension itself takes a moment. */
-const suspensionMs = 300
-
-/** Refetches devboxes after an eviction deadline, so that pages show the outcome. */
-const useRefreshAtDeadline = () => {
-  const feed = useAlertFeed()
-  const client = useQueryClient()
-  const due = useClock(
-    (nowMs) =>
-      pendingEvictions(feed).findLast(({ deadline_ms }) => timeLeftMs(feed, deadline_ms, nowMs) === 0)?.id ?? null,
-  )
-  useEffect(() => {
-    if (due === null) return
-    const timer = setTimeout(() => void client.invalidateQueries({ queryKey: devboxKeys.all }), suspensionMs)
-    return () => clearTimeout(timer)
-  }, [due, client])
-}
-
-/** Deadlines closer than this are shown in the tab's title. */
-const soonMs = 10 * 60_000
-
 /** Prefixes the tab's title: `(2) 01:42 · Devboxes`. */
-const useTitle = () => {
-  const feed = useAlertFeed()
+const useTitle = (feed: AlertFeed) => {
   const prefix = useClock((nowMs) => {
-    const alerts = audibleAlerts(feed, nowMs).filter(
-      (alert) => hasHappened(alert) || timeLeftMs(feed, alert.deadline_ms, nowMs) > 0,
-    )
+    const alerts = audibleAlerts(feed, nowMs).filter((alert) => isAhead(alert, feed, nowMs))
     const [first] = alerts
     if (!first) return ''
-    if (hasHappened(first)) return `(${alerts.length}) `
     const leftMs = timeLeftMs(feed, first.deadline_ms, nowMs)
-    return `(${alerts.length}) ${leftMs <= soonMs ? `${formatCountdown(leftMs)} · ` : ''}`
+    const isSoon = !hasHappened(first) && leftMs <= reminderMs
+    return `(${alerts.length}) ${isSoon ? `${formatCountdown(leftMs)} · ` : ''}`
   })
   useEffect(() => {
     const apply = () => {
@@ -157,8 +104,7 @@ const useTitle = () => {
 }
 
 /** Shows the red icon while an alert is unacknowledged. */
-const useIcon = () => {
-  const feed = useAlertFeed()
+const useIcon = (feed: AlertFeed) => {
   const isMarked = useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), feed, nowMs) !== 'neutral')
   useEffect(() => {
     if (!isMarked) return

@@ -6,7 +6,6 @@ import {
   clockError,
   emptyAlertFeed,
   evictionOf,
-  gatheringMs,
   nextAlertFeed,
   nextFirst,
   timeLeftMs,
@@ -87,15 +86,6 @@ it('moves overdue alerts behind pending ones', () => {
   expect(order(13_000)).toEqual(['b', 'c', 'a'])
   const ahead = withOffset(feed, 600_000)
   expect(nextFirst(ahead.open, ahead, -590_000).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
-})
-
-it('gathers reminders longer than new alerts', () => {
-  const reminded = alertOf({ alarms: 2, raised_ms: 5_000 })
-  const second = (change: Partial<Alert>) => feedOf(reminded, alertOf({ id: 'b', alarms: 1, ...change }))
-  expect(gatheringMs(feedOf(reminded), 4_000)).toBe(15_000)
-  expect(gatheringMs(second({ raised_ms: 5_000 }), 4_000)).toBe(2_000)
-  expect(gatheringMs(second({ raised_ms: 3_000 }), 4_000)).toBe(15_000)
-  expect(gatheringMs(second({ raised_ms: 5_000, state: 'acknowledged' }), 4_000)).toBe(15_000)
 })
 
 it('counts down by the clock of the console', () => {

@@ -141,18 +141,5 @@ export const alertHref = ({ id, kind, devbox_id, job }: Pick<Alert, 'id' | 'kind
   return kind === 'failure' ? paths.devbox(devbox_id) : paths.evictions({ alert: id })
 }
 
-const gatherMs = 2_000
-const gatherRemindersMs = 15_000
-
-/**
- * How long after the announcement at `announcedMs` alarms are gathered for the next one. Reminders fall due one by one
- * and can wait longer than new alerts.
- */
-export const gatheringMs = (feed: AlertFeed, announcedMs: number): number => {
-  const isNew = ({ state, alarms, raised_ms }: Alert) =>
-    state === 'new' && alarms <= 1 && raised_ms >= consoleTime(feed, announcedMs)
-  return audibleAlerts(feed, announcedMs).some(isNew) ? gatherMs : gatherRemindersMs
-}
-
 /** Identifies one alarm of an alert. Each is announced once. */
 export const alarmOf = ({ id, alarms }: Pick<Alert, 'id' | 'alarms'>): string => `${id}#${alarms}`

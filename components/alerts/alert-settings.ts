@@ -1,3 +1,5 @@
+import { browserStore } from '#lib/browser/frame/saved-list.ts'
+
 /** How this browser announces alerts, in all of its tabs. */
 export interface AlertSettings {
   notifications: boolean
@@ -12,19 +14,15 @@ let cached: { text: string | null; settings: AlertSettings } = { text: null, set
 
 export const alertSettings = {
   read: (): AlertSettings => {
-    const text = stored()
+    const text = browserStore()?.getItem(key) ?? cached.text
     if (text !== cached.text) cached = { text, settings: parse(text) }
     return cached.settings
   },
   onServer: (): AlertSettings => off,
   change: (change: Partial<AlertSettings>): void => {
-    const next = { ...alertSettings.read(), ...change }
-    try {
-      localStorage.setItem(key, JSON.stringify(next))
-    } catch {
-      // Storage is full or disabled; the setting lasts as long as the page.
-      cached = { text: stored(), settings: next }
-    }
+    const settings = { ...alertSettings.read(), ...change }
+    cached = { text: JSON.stringify(settings), settings }
+    browserStore()?.setItem(key, JSON.stringify(settings))
     for (const listener of listeners) listener()
   },
   subscribe: (listener: () => void): (() => void) => {
@@ -35,14 +33,6 @@ export const alertSettings = {
       window.removeEventListener('storage', listener)
     }
   },
-}
-
-const stored = (): string | null => {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return cached.text
-  }
 }
 
 const parse = (text: string | null): AlertSettings => {

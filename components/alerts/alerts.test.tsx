@@ -7,7 +7,7 @@ import type { Alert } from '#lib/protocol/alerts.ts'
 import { alertOf } from '#lib/protocol/testing.ts'
 import { AlertBadge, AlertBar } from './alert-bar.tsx'
 import { emptyAlertFeed } from './alert-feed.ts'
-import { LinkedAlert } from './linked-alert.tsx'
+import { LinkedAlert } from './evictions-page.tsx'
 import { alertQueries } from './queries.ts'
 
 vi.mock('next/navigation', () => ({ usePathname: () => '/' }))

@@ -12,6 +12,44 @@ import { alertConsequence, alertEvent, alertLine } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { notificationState, showNotification } from './notifications.ts'
 
+const claimedHere = new Set<string>()
+
+const resultOf = <Result,>(request: IDBRequest<Result>): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+
+/**
+ * Returns the alerts whose latest alarm no tab has claimed yet, and claims them for this tab. IndexedDB transactions are
+ * serialized across tabs, so each alarm has one owner. Without storage every tab announces every alarm.
+ */
+export const claimAlarms = async (alerts: readonly Alert[], account: string): Promise<Alert[]> => {
+  const keyOf = (alert: Alert) => `${account} ${alarmOf(alert)}`
+  const unclaimed = alerts.filter((alert) => !claimedHere.has(keyOf(alert)))
+  for (const alert of unclaimed) claimedHere.add(keyOf(alert))
+  if (unclaimed.length === 0) return []
+  try {
+    const opening = indexedDB.open('devdeck-alerts', 1)
+    opening.onupgradeneeded = () => opening.result.createObjectStore('announced')
+    const database = await resultOf(opening)
+    try {
+      const store = database.transaction('announced', 'readwrite').objectStore('announced')
+      const claimed: Alert[] = []
+      for (const alert of unclaimed) {
+        if ((await resultOf(store.get(keyOf(alert)))) !== undefined) continue
+        store.put(Date.now(), keyOf(alert))
+        claimed.push(alert)
+      }
+      return claimed
+    } finally {
+      database.close()
+    }
+  } catch {
+    return unclaimed
+  }
+}
+
 /** More alarms than this share one toast and one notification. */
 const maxSeparate = 3
 const toastMs = 30_000
@@ -26,58 +64,59 @@ export const announceAlarms = (
   const { notifications, sound } = alertSettings.read()
   if (sound) void playAlertSound().catch(() => undefined)
   const isNotified = notificationState(notifications).is === 'on'
+  const announce = (alert: Alert, { title, body, toastTitle, tone, action }: Announcement) => {
+    const leftMs = timeLeftMs(feed, alert.deadline_ms, Date.now())
+    if (isNotified) void notify({ alert, title: title(leftMs), body, leftMs, account }, () => show(alert))
+    toast[tone](toastTitle(leftMs), {
+      id: alarmOf(alert),
+      description: alert.kind === 'test' ? undefined : body,
+      action: { label: action, onClick: () => show(alert) },
+      durationMs: hasHappened(alert) ? toastMs : Math.min(toastMs, leftMs),
+    })
+  }
   const [first] = alerts
   if (!first) return
   if (alerts.length > maxSeparate) {
-    const leftMs = timeLeftMs(feed, first.deadline_ms, Date.now())
     const isEviction = alerts.every(({ kind }) => kind === 'eviction')
     const line = isEviction
       ? `${alerts.length} devboxes will be evicted, the first`
       : `${alerts.length} alerts${hasHappened(first) ? '' : ', the first'}`
-    const description = isEviction ? 'They will be suspended: processes end, disks are kept.' : undefined
-    if (isNotified) {
-      const title = hasHappened(first) ? line : `${line} in ${formatCountdown(leftMs)}`
-      void notify({ alert: first, title, body: description, leftMs, account }, () => show(first))
-    }
-    toast.attention(
-      <ToastTitle alert={first} leftMs={leftMs}>
-        {line}
-      </ToastTitle>,
-      {
-        id: alarmOf(first),
-        description,
-        action: { label: 'Show alerts', onClick: () => show(first) },
-        durationMs: toastTime(first, leftMs),
-      },
-    )
-    return
-  }
-  for (const alert of alerts) {
-    const leftMs = timeLeftMs(feed, alert.deadline_ms, Date.now())
-    if (isNotified) {
-      const title = alertLine(alert, leftMs, !hasHappened(alert))
-      const body = alertConsequence(alert) ?? 'Evictions are announced like this.'
-      void notify({ alert, title, body, leftMs, account }, () => show(alert))
-    }
-    toast[toneOf(alert)](
-      alert.kind === 'test' ? (
-        <span role="alert">Test alert: evictions are announced like this</span>
-      ) : (
-        <ToastTitle alert={alert} leftMs={leftMs}>
-          <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertEvent(alert)}
+    return announce(first, {
+      title: (leftMs) => (hasHappened(first) ? line : `${line} in ${formatCountdown(leftMs)}`),
+      body: isEviction ? 'They will be suspended: processes end, disks are kept.' : undefined,
+      toastTitle: (leftMs) => (
+        <ToastTitle alert={first} leftMs={leftMs}>
+          {line}
         </ToastTitle>
       ),
-      {
-        id: alarmOf(alert),
-        description: alertConsequence(alert),
-        action: { label: 'Show alert', onClick: () => show(alert) },
-        durationMs: toastTime(alert, leftMs),
-      },
-    )
+      tone: 'attention',
+      action: 'Show alerts',
+    })
   }
+  for (const alert of alerts)
+    announce(alert, {
+      title: (leftMs) => alertLine(alert, leftMs, !hasHappened(alert)),
+      body: alertConsequence(alert) ?? 'Evictions are announced like this.',
+      toastTitle: (leftMs) =>
+        alert.kind === 'test' ? (
+          <span role="alert">Test alert: evictions are announced like this</span>
+        ) : (
+          <ToastTitle alert={alert} leftMs={leftMs}>
+            <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertEvent(alert)}
+          </ToastTitle>
+        ),
+      tone: toneOf(alert),
+      action: 'Show alert',
+    })
 }
 
-const toastTime = (alert: Alert, leftMs: number) => (hasHappened(alert) ? toastMs : Math.min(toastMs, leftMs))
+interface Announcement {
+  title(leftMs: number): string
+  body: string | undefined
+  toastTitle(leftMs: number): ReactNode
+  tone: 'danger' | 'ok' | 'attention'
+  action: string
+}
 
 const toneOf = ({ kind, job }: Alert) => {
   if (kind === 'end' || kind === 'failure') return 'danger'

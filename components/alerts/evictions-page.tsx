@@ -6,17 +6,18 @@ import { useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import type { Alert } from '#lib/protocol/alerts.ts'
+import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
 import { alertName, clockError } from './alert-feed.ts'
 import { StreamHealth, WebhookHealth } from './alert-health.tsx'
-import { AlertStateBadge } from './alert-state.tsx'
+import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
+import { alertKindLabels } from './alert-text.ts'
 import { BrowserAlerts } from './browser-alerts.tsx'
-import { LinkedAlert } from './linked-alert.tsx'
 import { PendingAlerts } from './pending-alerts.tsx'
 import { alertMutations, alertQueries } from './queries.ts'
 import { Silences } from './silences.tsx'
@@ -122,3 +123,39 @@ const ClosedAlerts = ({ alerts }: { alerts: readonly Alert[] }) =>
       )}
     </section>
   )
+
+/** The outcome of an alert that is no longer pending when its link is opened. */
+export const LinkedAlert = ({ id }: { id: string }) => {
+  // Alert ids start with the id of the devbox or job.
+  const query = useQuery(alertQueries.ofDevbox(id.split(/[@:]/)[0] ?? ''))
+  const alert = query.data?.find((each) => each.id === id)
+  return (
+    <section aria-labelledby="linked" className="mb-6 space-y-2">
+      <h2 id="linked" className="text-lg font-medium">
+        Linked alert
+      </h2>
+      {query.error && !query.data && (
+        <ErrorState compact title="The alert could not be loaded" error={query.error} query={query} />
+      )}
+      {query.data && !alert && (
+        <p className="text-muted">
+          Alert not found. It may belong to another account or console, or have been removed from the history.
+        </p>
+      )}
+      {alert && (
+        <p className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line py-1">
+          <VisibleText max={60} className="min-w-0 font-medium">
+            {alertName(alert)}
+          </VisibleText>
+          <span className="text-muted">
+            {alertKindLabels[alert.kind]}, {hasHappened(alert) ? '' : 'deadline '}
+            <RelativeTime ms={alert.deadline_ms} />
+          </span>
+          <AlertStateBadge alert={alert} />
+          <AcknowledgedBy alert={alert} />
+          {alert.acknowledged_ms !== null && <RelativeTime ms={alert.acknowledged_ms} className="text-muted" />}
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,29 +1,34 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
+import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
+import { executionQueries } from '#components/commands/queries.ts'
 import { devboxMutations } from '#components/devboxes/queries.ts'
 import { downloadHome } from '#components/files/file-download.ts'
 import { type Column, emptySelection } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { actOnEach, BulkBar } from '#components/list/selection-bar.tsx'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
+import { terminalQueries } from '#components/terminal/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { writeClipboard } from '#components/ui/use-copy.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { isoTime } from '#lib/browser/format.ts'
+import { formatCountOf, isoTime } from '#lib/browser/format.ts'
 import { type Alert, alertText, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
 import { kindColumn, metadataColumn, pendingNameColumn, State, stateColumn } from './alert-columns.tsx'
 import { alertHref, alertName, consoleTime, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { Countdown } from './countdown.tsx'
 import { alertMutations, alertQueries } from './queries.ts'
-import { RunningWork } from './running-work.tsx'
 import { useRescue } from './use-rescue.ts'
 
 const idOf = ({ id }: Alert) => id
@@ -151,37 +156,27 @@ const timeClasses: Record<Urgency, string> = {
   neutral: 'font-medium',
 }
 
-interface AlertActions {
-  acknowledge(alerts: readonly Alert[]): void
-  snapshot(alerts: readonly Alert[]): void
-  /** Asks for confirmation first. */
-  suspend(alerts: readonly Alert[]): void
-  downloadHome(alert: Alert): void
-  cancel(alert: Alert): void
-  dialog: ReactNode
-}
-
-const useAlertActions = (): AlertActions => {
+const useAlertActions = () => {
   const acknowledge = useMutation(alertMutations.acknowledge())
   const snapshot = useMutation(snapshotMutations.create())
   const suspend = useMutation(devboxMutations.suspend())
   const cancel = useMutation(alertMutations.endDrill())
   const [suspending, setSuspending] = useState<readonly string[]>()
   return {
-    acknowledge: (alerts) =>
+    acknowledge: (alerts: readonly Alert[]) =>
       acknowledge.mutate(alerts.map(idOf), {
         onError: toast.failed('Couldn’t acknowledge'),
       }),
-    snapshot: (alerts) =>
+    snapshot: (alerts: readonly Alert[]) =>
       void actOnEach(bulkMessages.snapshot, devboxesOf(alerts), (devboxId) =>
         snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
       ),
-    suspend: (alerts) => setSuspending(devboxesOf(alerts)),
-    downloadHome: (alert) => {
+    suspend: (alerts: readonly Alert[]) => setSuspending(devboxesOf(alerts)),
+    downloadHome: (alert: Alert) => {
       toast.info(`Preparing the home folder of ${alertName(alert)}`)
       downloadHome(alert.devbox_id).catch(toast.failed('Couldn’t download the home folder'))
     },
-    cancel: (alert) =>
+    cancel: (alert: Alert) =>
       cancel.mutate(alert.devbox_id, {
         onSuccess: () => toast.ok(`Eviction of ${alertName(alert)} canceled`),
         onError: toast.failed('Couldn’t cancel the eviction'),
@@ -214,7 +209,7 @@ const bulkMessages = {
 
 interface RowActionsProps {
   alert: Alert
-  actions: AlertActions
+  actions: ReturnType<typeof useAlertActions>
   isLocal: boolean
   onSilence: () => void
 }
@@ -290,5 +285,52 @@ const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => 
         ]}
       />
     </>
+  )
+}
+
+/** Work that an eviction would interrupt: commands, terminals with their viewers, or a benchmark trial. */
+const RunningWork = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
+  const { data: commands, error: commandsError } = useQuery(executionQueries.running(devbox_id))
+  const { data: terminals, error: terminalsError } = useQuery(terminalQueries.held(devbox_id))
+  if (!commands || !terminals) {
+    const error = commandsError ?? terminalsError
+    return (
+      <span className="text-muted" title={error ? problemOf(error).message : undefined}>
+        {error ? 'Unknown' : 'Loading …'}
+      </span>
+    )
+  }
+  const viewers = terminals.reduce((sum, terminal) => sum + terminal.viewers.length, 0)
+  const [first] = commands
+  const isIdle = commands.length + terminals.length === 0 && !scenario_run_id
+  return (
+    <span className="inline-flex max-w-full min-w-0 items-baseline gap-x-2">
+      {isIdle && <span className="text-muted">Nothing reported</span>}
+      {scenario_run_id && <Trial id={scenario_run_id} />}
+      {first !== undefined && (
+        <span className="min-w-0 truncate" title={commands.join('\n')}>
+          <code className="font-mono">
+            <VisibleText max={40}>{first}</VisibleText>
+          </code>
+          {commands.length > 1 && ` and ${commands.length - 1} more`}
+        </span>
+      )}
+      {terminals.length > 0 && (
+        <span className="shrink-0" title="Open in this console">
+          {formatCountOf(terminals.length, 'terminal')}
+          {viewers > 0 && `, ${viewers} watching`}
+        </span>
+      )}
+    </span>
+  )
+}
+
+const Trial = ({ id }: { id: string }) => {
+  const { data } = useQuery(scenarioRunQueries.get(id))
+  if (!data?.benchmark_run_id) return <span className="shrink-0">Trial</span>
+  return (
+    <TextLink href={paths.benchmarkRun(data.benchmark_run_id)} inRow className="shrink-0">
+      Benchmark run
+    </TextLink>
   )
 }

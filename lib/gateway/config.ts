@@ -7,46 +7,7 @@ import * as z from 'zod/mini'
 import { makeDataFolder } from './data-folder.ts'
 
 /** Validated environment of the console. */
-export interface Config {
-  /** 0 picks a free port. */
-  port: number
-  host: string
-  /** Undefined: the console runs the local service. */
-  serviceUrl: string | undefined
-  /** Port of the local service: undefined reuses the last one, 0 picks a free one. */
-  servicePort: number | undefined
-  /** Storage per account of the local service, as in --max-storage. */
-  maxStorage: string | undefined
-  dataDir: string
-  /** The first seals new sessions; all of them open existing ones. */
-  sessionSecrets: [string, ...string[]]
-  /** Public origins behind a reverse proxy. */
-  publicOrigins: string[]
-  webhook: { url: string; secret: string | undefined; apiKey: string | undefined } | undefined
-  /** Unspecified: how long a terminal without viewers stays connected to its shell. */
-  terminalGraceMs: number
-  /** Whether to trust this address's X-Forwarded-For; `hop` counts the proxies trusted so far. */
-  isTrustedProxy: (address: string, hop: number) => boolean
-  /** OpenID Connect provider for single sign-on. */
-  signOn:
-    | {
-        issuer: string
-        clientId: string
-        clientSecret: string | undefined
-        scope: string
-        rules: readonly SignOnRule[]
-      }
-    | undefined
-  /** How long a request body may make no progress. */
-  bodyStillMs: number
-}
-
-/** Maps people to an API key: those whose `claim` equals or contains `value`. */
-export interface SignOnRule {
-  claim: string
-  value: string
-  api_key: string
-}
+export type Config = ReturnType<typeof readConfig>
 
 /** Lists every configuration problem at once. */
 export class ConfigError extends Error {
@@ -149,7 +110,7 @@ export const secretVariables = [
 ] as const
 
 /** Also creates the data folder and, if none is given, a session secret in it. */
-export const readConfig = (environment: Record<string, string | undefined> = process.env): Config => {
+export const readConfig = (environment: Record<string, string | undefined> = process.env) => {
   const parsed = Environment.safeParse(pick(environment))
   const problems = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
   const host = environment.HOST || '127.0.0.1'
@@ -164,26 +125,37 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
   const dataDir = resolve(DEVDECK_DATA_DIR)
   if (DEVDECK_SERVICE_URL === '' || DEVDECK_SESSION_SECRET.length === 0) claimDataDir(dataDir)
   else if (existsSync(dataDir)) closeDataDir(dataDir)
-  const [first, ...more] = DEVDECK_SESSION_SECRET
+  const [first = ownSecret(dataDir), ...more] = DEVDECK_SESSION_SECRET
+  const sessionSecrets: [string, ...string[]] = [first, ...more]
   return {
+    /** 0 picks a free port. */
     port: PORT,
     host: HOST,
+    /** Undefined: the console runs the local service. */
     serviceUrl: DEVDECK_SERVICE_URL === '' ? undefined : DEVDECK_SERVICE_URL.replace(/\/+$/, ''),
+    /** Port of the local service: undefined reuses the last one, 0 picks a free one. */
     servicePort: parsed.data.DEVDECK_SERVICE_PORT,
     maxStorage: parsed.data.DEVDECK_MAX_STORAGE,
     dataDir,
-    sessionSecrets: first === undefined ? [ownSecret(dataDir)] : [first, ...more],
+    /** The first seals new sessions; all of them open existing ones. */
+    sessionSecrets,
     publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),
     webhook:
       url === ''
         ? undefined
         : { url, secret: DEVDECK_WEBHOOK_SECRET || undefined, apiKey: DEVDECK_WEBHOOK_API_KEY || undefined },
+    /** Unspecified: how long a terminal without viewers stays connected to its shell. */
     terminalGraceMs: 10 * 60_000,
     signOn: signOnOf(parsed.data),
+    /** Whether to trust this address's X-Forwarded-For; `hop` counts the proxies trusted so far. */
     isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,
+    /** How long a request body may make no progress. */
     bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
   }
 }
+
+/** Maps people to an API key: those whose `claim` equals or contains `value`. */
+export type SignOnRule = z.output<typeof Rules>[number]
 
 const Rules = z
   .array(
@@ -197,7 +169,7 @@ const Rules = z
   )
   .check(z.minLength(1))
 
-const signOnOf = (environment: z.output<typeof Environment>): Config['signOn'] => {
+const signOnOf = (environment: z.output<typeof Environment>) => {
   const { DEVDECK_OIDC_ISSUER: issuer, DEVDECK_OIDC_CLIENT_ID: clientId, DEVDECK_OIDC_ACCOUNTS: file } = environment
   if (issuer === '') return undefined
   if (clientId === '' || file === '')
@@ -234,10 +206,11 @@ const readRules = (file: string): SignOnRule[] => {
   )
 }
 
-const trustNobody: Config['isTrustedProxy'] = () => false
+type IsTrusted = (address: string, hop: number) => boolean
+const trustNobody: IsTrusted = () => false
 
 /** Undefined if it is neither a number nor a list of addresses. */
-function trustOf(proxies: readonly string[]): Config['isTrustedProxy'] | undefined {
+function trustOf(proxies: readonly string[]): IsTrusted | undefined {
   const [first = ''] = proxies
   if (proxies.length === 0) return trustNobody
   if (proxies.length === 1 && /^\d{1,2}$/.test(first)) return (_, hop) => hop < Number(first)

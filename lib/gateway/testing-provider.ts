@@ -19,10 +19,10 @@ export const signInAtProvider = ({ issuer }: TestProvider) => ({
   scope: 'openid profile email groups',
 })
 
-/** Its page offers a choice of users and a cancel button. `groupsInToken`: false returns groups from userinfo only. */
+/** Its page offers a choice of users and a cancel button. */
 export const startProvider = async (
   people: Record<string, Record<string, unknown>>,
-  { callbacks, groupsInToken = true }: { callbacks: string[]; groupsInToken?: boolean },
+  { callbacks }: { callbacks: string[] },
 ): Promise<TestProvider> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -42,7 +42,7 @@ export const startProvider = async (
       email: ['email', 'email_verified'],
       groups: ['groups'],
     },
-    conformIdTokenClaims: !groupsInToken,
+    conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/who/${uid}` },
     cookies: { keys: ['a key of the provider'] },

@@ -107,8 +107,7 @@ const unseal = async (seal: string, now: number): Promise<Session | undefined> =
   const { data: session } = SealedSession.safeParse(unsealed)
   if (!session) return undefined
   const untilMs = Math.min(now + unsealedMs, session.renewed_at + idleSeconds * 1000)
-  const [oldest] = cache.size < maxUnsealed ? [] : cache.keys()
-  if (oldest !== undefined) cache.delete(oldest)
+  if (cache.size >= maxUnsealed) cache.clear()
   cache.set(seal, { session, untilMs })
   return session
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod/mini'
 import { ApiError } from '#lib/client/api-error.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
@@ -167,13 +167,13 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
 /** Unspecified: lifetime of a sign-in link, which stays in logs and terminals. */
 export const signInLinkMinutes = 10
 
-/** When each unused link expires, by token. */
+/** When each unused link expires, by the hash of its token. */
 const signInLinks = slot('signInLinks', () => new Map<string, number>())
 
 /** Returns a one-time sign-in path. */
 export const newSignInPath = (): string => {
   const token = randomBytes(24).toString('base64url')
-  signInLinks().set(token, Date.now() + signInLinkMinutes * 60_000)
+  signInLinks().set(digest(token), Date.now() + signInLinkMinutes * 60_000)
   return `/sign-in/${token}`
 }
 
@@ -198,14 +198,12 @@ export const seeOther = (location: string, headers: Record<string, string> = {})
   new Response(null, { status: 303, headers: { location, 'cache-control': 'no-store', ...headers } })
 
 const takeLink = (token: string): boolean => {
-  const given = digest(token)
-  const found = [...signInLinks()].find(([each]) => timingSafeEqual(digest(each), given))
-  if (!found) return false
-  signInLinks().delete(found[0])
-  return Date.now() < found[1]
+  const expiresMs = signInLinks().get(digest(token)) ?? 0
+  signInLinks().delete(digest(token))
+  return Date.now() < expiresMs
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest()
+const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** The account of a key. A service without accounts must accept a read instead. */
 export const verifyKey = async (apiKey: string): Promise<Session['account']> => {
@@ -219,7 +217,7 @@ export const verifyKey = async (apiKey: string): Promise<Session['account']> => 
   }
   try {
     await client.axons.list({ query: { limit: 1, include_total_count: false }, signal })
-    const id = createHash('sha256').update(apiKey).digest('hex').slice(0, 12)
+    const id = digest(apiKey).slice(0, 12)
     return { id, name: `Key …${apiKey.slice(-4)}` }
   } catch (error) {
     throw keyRefusal(error)

@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { ActivityList } from '#lib/protocol/activity.ts'
-import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SessionView } from '#lib/protocol/session.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readConfig, type SignOnRule } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { signInAtProvider, startProvider, type TestProvider } from '../testing-provider.ts'
-import { newSession, sessionCookie } from './session-cookie.ts'
 
 const people = {
   ann: { name: 'Ann', email: 'ann@example.com', email_verified: true, groups: ['all', 'payments'] },
@@ -19,28 +17,28 @@ const people = {
 let service: TestService
 let gateway: TestConsole
 let provider: TestProvider
-let reticent: TestProvider
 beforeAll(async () => {
   service = await startService()
   gateway = await startConsole(service)
-  const callbacks = [`${gateway.url}/sign-in/sso/callback`]
-  provider = await startProvider(people, { callbacks })
-  reticent = await startProvider(people, { callbacks, groupsInToken: false })
+  provider = await startProvider(people, { callbacks: [`${gateway.url}/sign-in/sso/callback`] })
 })
 afterAll(async () => {
   await gateway.close()
   await provider.close()
-  await reticent.close()
   await service.close()
+})
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  setRules([{}])
 })
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
 })
 
-const setRules = (rules: Partial<SignOnRule>[], at = provider) => {
+const setRules = (rules: Partial<SignOnRule>[]) => {
   const whole = rules.map((rule) => ({ claim: 'groups', value: 'payments', api_key: service.key, ...rule }))
-  gateway.registry.config.signOn = { ...signInAtProvider(at), rules: whole }
+  gateway.registry.config.signOn = { ...signInAtProvider(provider), rules: whole }
 }
 
 /** Cookies by origin; like browsers, drops those over 4096 bytes. */
@@ -68,6 +66,10 @@ class Browser {
     }
   }
 
+  keepCookie(cookie: string): void {
+    this.keep(new Response(null, { headers: { 'set-cookie': cookie } }), gateway.url)
+  }
+
   /** Follows redirects to a page, or until `stop` returns true. */
   async follow(address: string, stop = (_: string): boolean => false): Promise<{ at: string; answer: Response }> {
     for (let at = address; ; ) {
@@ -92,44 +94,25 @@ const sessionOf = async (browser: Browser): Promise<SessionView> =>
   (await gateway.fetch('/api/session', { cookie: browser.cookie(gateway.url) })).json()
 
 it('signs in a member of a group and records their name in the activity', async () => {
-  setRules([{}])
   const { browser, end } = await signOn('ann', { query: '?next=/axons%3Fsearch%3D%C3%BC' })
   expect(end).toBe('/axons?search=%C3%BC')
   const session = await sessionOf(browser)
-  expect([session.person, session.account.id]).toEqual(['ann@example.com', expect.any(String)])
+  expect(session.person).toBe('ann@example.com')
   expect(JSON.stringify(session)).not.toContain(service.key)
   const cookie = browser.cookie(gateway.url)
-  expect(cookie).toMatch(/^devdeck_session_\d+=[^;]+$/)
-  const body = JSON.stringify({ name: `by-ann-${Date.now()}` })
-  const headers = { 'content-type': 'application/json' }
-  expect((await gateway.fetch('/api/v1/axons', { method: 'POST', cookie, headers, body })).status).toBe(200)
   const key = await gateway.signIn(service.key)
-  expect((await gateway.fetch('/api/v1/axons', { method: 'POST', cookie: key, headers, body: '{}' })).status).toBe(200)
-  const done = async (query: string): Promise<ActivityList> =>
-    (await gateway.fetch(`/api/activity?${query}`, { cookie })).json()
-  await expect.poll(async () => (await done('search=axons.create')).total_count).toBe(2)
-  const { activities } = await done('search=axons.create')
-  const subject = expect.stringMatching(/^axn_/)
-  expect(activities).toMatchObject([
-    { person: null, subject },
-    { person: 'ann@example.com', subject },
+  for (const each of [cookie, key]) expect((await gateway.ask(each, 'POST', '/api/v1/axons', {})).status).toBe(200)
+  const activity = async (query: string) => (await gateway.ask(cookie, 'GET', `/api/activity?${query}`)).body
+  await expect.poll(async () => (await activity('search=axons.create')).total_count).toBe(2)
+  expect((await activity('search=axons.create')).activities).toMatchObject([
+    { person: null },
+    { person: 'ann@example.com', subject: expect.stringMatching(/^axn_/) },
   ])
-  expect((await done('search=ANN@')).total_count).toBe(1)
+  expect((await activity('search=ANN@')).total_count).toBe(1)
   const silence = { metadata: { team: 'a' }, until_ms: Date.now() + 60_000, comment: 'deploy' }
-  const silenced = await gateway.fetch('/api/alerts/silences', {
-    method: 'POST',
-    cookie,
-    headers,
-    body: JSON.stringify(silence),
+  expect((await gateway.ask(cookie, 'POST', '/api/alerts/silences', silence)).body).toMatchObject({
+    by: 'ann@example.com',
   })
-  expect(await silenced.json()).toMatchObject({ by: 'ann@example.com' })
-  expect(await (await gateway.fetch('/api/activity?format=csv', { cookie })).text()).toContain(',ann@example.com,')
-})
-
-it('fetches groups from userinfo when the token lacks them', async () => {
-  setRules([{}], reticent)
-  const { browser, end } = await signOn('ann')
-  expect([end, (await sessionOf(browser)).person]).toEqual(['/', 'ann@example.com'])
 })
 
 it('uses the key of the first matching rule', async () => {
@@ -148,12 +131,7 @@ it('uses the key of the first matching rule', async () => {
 it('adds the account to one signed in with a key', async () => {
   setRules([{ api_key: service.otherKey }])
   const browser = new Browser()
-  const link = await gateway.fetch('/api/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ api_key: service.key }),
-  })
-  browser.keep(link, gateway.url)
+  browser.keepCookie(await gateway.signIn(service.key))
   await signOn('ann', { query: '?add', browser })
   const session = await sessionOf(browser)
   expect([session.person, session.others?.length]).toEqual(['ann@example.com', 1])
@@ -162,7 +140,6 @@ it('adds the account to one signed in with a key', async () => {
 it.each(['cross-site', 'same-site'])(
   'does not start from a %s page, which goes to the sign-in page instead',
   async (site) => {
-    setRules([{}])
     const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
     const response = await gateway.fetch('/sign-in/sso?next=/axons', { headers })
     expect([response.headers.get('location'), response.headers.getSetCookie()]).toEqual(['/sign-in?next=%2Faxons', []])
@@ -171,34 +148,12 @@ it.each(['cross-site', 'same-site'])(
   },
 )
 
-it('respects the maximum number of accounts per browser', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  setRules([{}])
-  const browser = new Browser()
-  const session = newSession({ id: 'first', name: 'first' }, service.key)
-  const header = (name: string) => ({ host: new URL(gateway.url).host })[name]
-  const cookies = [await sessionCookie(header, session)]
-  for (let i = 0; i < maxOtherAccounts; i++) {
-    const { browser: same } = session
-    cookies.push(
-      await sessionCookie(header, newSession({ id: `a${i}`, name: 'a' }, service.key, { browser: same }), 'other'),
-    )
-  }
-  browser.keep(
-    new Response(null, { headers: cookies.map((each) => ['set-cookie', each] as [string, string]) }),
-    gateway.url,
-  )
-  expect((await signOn('ann', { query: '?add', browser })).end).toBe('/sign-in?problem=sso-full')
-  expect((await sessionOf(browser)).others).toHaveLength(maxOtherAccounts)
-})
-
 it.each([
   ['has no rule', 'eve', [{}], 'sso-nobody'],
   ['has an unverified email address', 'bob', [{ claim: 'email', value: 'ann@example.com' }], 'sso-nobody'],
   ['cancels', '', [{}], 'sso-refused'],
   ['has a key that the service rejects', 'ann', [{ api_key: 'ak_wrong' }], 'sso-key'],
 ])('does not sign in a user who %s', async (_, as, rules, problem) => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
   setRules(rules)
   const { browser, end } = await signOn(as, { query: '?next=/axons' })
   expect(end).toBe(`/sign-in?problem=${problem}&next=%2Faxons`)
@@ -206,8 +161,6 @@ it.each([
 })
 
 it('rejects a callback that is used, from another browser or of another attempt', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  setRules([{}])
   const late = `${gateway.url}/sign-in?problem=sso-late`
   const mine = new Browser()
   const { at } = await mine.follow(`${gateway.url}/sign-in/sso`)
@@ -221,9 +174,9 @@ it('rejects a callback that is used, from another browser or of another attempt'
   const pendingCookie = mine.cookie(gateway.url)
   expect((await mine.follow(callback, isBack)).at).toBe(`${gateway.url}/`)
   const again = new Browser()
-  again.keep(new Response(null, { headers: { 'set-cookie': pendingCookie } }), gateway.url)
+  again.keepCookie(pendingCookie)
   expect((await again.follow(callback, isBack)).at).toBe(late)
-  again.keep(new Response(null, { headers: { 'set-cookie': pendingCookie } }), gateway.url)
+  again.keepCookie(pendingCookie)
   expect((await again.follow(changed.href, isBack)).at).toBe(late)
   expect(again.cookie(gateway.url)).toBe('')
 })
@@ -233,39 +186,29 @@ it.each([
   ['https://evil.example/a', '/'],
   ['/.//evil.example', '/'],
   ['/\\evil.example', '/'],
-  ['javascript:alert(1)', '/'],
-  ['/%09/evil.example', '/%09/evil.example'],
   ['/axons?a=b#c', '/axons?a=b#c'],
-  [`/axons?search=${'a'.repeat(1900)}`, `/axons?search=${'a'.repeat(1900)}`],
   [`/axons?search=${'a'.repeat(5000)}`, '/'],
 ])('redirects to %s as %s', async (next, end) => {
-  setRules([{}])
   expect((await signOn('ann', { query: `?next=${encodeURIComponent(next)}` })).end).toBe(end)
 })
 
-it('reports an unreachable provider and retries it later', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  setRules([{}])
-  const { signOn: told } = gateway.registry.config
-  if (told) gateway.registry.config.signOn = { ...told, issuer: 'http://127.0.0.1:1' }
-  const { at } = await new Browser().follow(`${gateway.url}/sign-in/sso`, isBack)
-  expect(at).toBe(`${gateway.url}/sign-in?problem=sso-away`)
-  gateway.registry.config.signOn = told
+it('reports an unreachable provider or service, and retries it later', async () => {
+  const { registry } = gateway
+  const { config, service: address } = registry
+  const { signOn: settings } = config
+  config.signOn = settings && { ...settings, issuer: 'http://127.0.0.1:1' }
+  const begin = async () => (await new Browser().follow(`${gateway.url}/sign-in/sso`, isBack)).at
+  expect(await begin()).toBe(`${gateway.url}/sign-in?problem=sso-away`)
+  config.signOn = undefined
+  expect(await begin()).toBe(`${gateway.url}/sign-in?problem=sso-away`)
+  config.signOn = settings
+  registry.service = { ...address, url: () => 'http://127.0.0.1:1' }
+  expect((await signOn('ann')).end).toBe('/sign-in?problem=sso-service')
+  registry.service = address
   expect((await signOn('ann')).end).toBe('/')
 })
 
-it('reports an unreachable service', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  setRules([{}])
-  const shared = gateway.registry
-  const { service: address } = shared
-  shared.service = { ...address, url: () => 'http://127.0.0.1:1' }
-  expect((await signOn('ann')).end).toBe('/sign-in?problem=sso-service')
-  shared.service = address
-})
-
 it('requires a new sign-in after 12 hours', async () => {
-  setRules([{}])
   const { browser } = await signOn('ann')
   const key = await gateway.signIn(service.key)
   const ask = (cookie: string) => gateway.fetch('/api/session', { cookie })
@@ -277,14 +220,6 @@ it('requires a new sign-in after 12 hours', async () => {
   vi.setSystemTime(signedOnMs + 12 * 3_600_000 + 1000)
   expect((await ask(browser.cookie(gateway.url))).status).toBe(401)
   expect((await ask(renewed.key.headers.get('set-cookie')?.split(';')[0] ?? '')).status).toBe(200)
-})
-
-it('is unavailable unless configured', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined)
-  setRules([{}])
-  gateway.registry.config.signOn = undefined
-  const { at } = await new Browser().follow(`${gateway.url}/sign-in/sso`, isBack)
-  expect(at).toBe(`${gateway.url}/sign-in?problem=sso-away`)
 })
 
 describe('the single sign-on configuration', () => {
@@ -320,7 +255,6 @@ describe('the single sign-on configuration', () => {
     ['is not JSON', '[{"api_key": ak_a_secret}]', {}, /^[^_]+_OIDC_ACCOUNTS \S+ is not valid JSON$/],
     ['has no rule', [], {}, 'must be a list like '],
     ['has a rule without a key', [{ claim: 'groups', value: 'a' }], {}, '0.api_key '],
-    ['has a rule with an unknown field', [{ ...rules[0], group: 'a' }], {}, 'group'],
     ['does not exist', rules, { DEVDECK_OIDC_ACCOUNTS: '/no/such/file' }, 'cannot be read: ENOENT'],
     [
       'is not configured',

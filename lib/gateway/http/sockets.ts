@@ -9,34 +9,11 @@ const deadMs = 45_000
 /** Connections that do not complete a close are cut after this time. */
 export const hangUpMs = 1_000
 
-/** Last activity per socket. One timer serves all, instead of one per page. */
-const lastActivityMs = new Map<WebSocket, number>()
-let pinging: NodeJS.Timeout | undefined
-
-const pingAll = () => {
-  const now = Date.now()
-  for (const [socket, heardMs] of lastActivityMs) {
-    // A paused socket receives nothing.
-    if (socket.isPaused) lastActivityMs.set(socket, now)
-    else if (now - heardMs > deadMs) socket.terminate()
-    if (socket.readyState === WebSocket.OPEN) socket.ping()
-  }
-}
+const lastActivityMs = new WeakMap<WebSocket, number>()
 
 /** Call this when bytes are sent; received bytes are tracked automatically. */
 export const heard = (socket: WebSocket): void => {
   if (lastActivityMs.has(socket)) lastActivityMs.set(socket, Date.now())
-}
-
-function onTraffic(this: WebSocket) {
-  heard(this)
-}
-
-function onClose(this: WebSocket) {
-  lastActivityMs.delete(this)
-  if (lastActivityMs.size > 0) return
-  clearInterval(pinging)
-  pinging = undefined
 }
 
 /**
@@ -45,9 +22,14 @@ function onClose(this: WebSocket) {
  */
 export const terminateWhenDead = (socket: WebSocket): void => {
   lastActivityMs.set(socket, Date.now())
-  for (const sign of ['message', 'ping', 'pong']) socket.on(sign, onTraffic)
-  socket.on('close', onClose)
-  pinging ??= setInterval(pingAll, pingMs)
+  for (const sign of ['message', 'ping', 'pong']) socket.on(sign, () => heard(socket))
+  const pinging = setInterval(() => {
+    // A paused socket receives nothing.
+    if (socket.isPaused) heard(socket)
+    else if (Date.now() - (lastActivityMs.get(socket) ?? 0) > deadMs) socket.terminate()
+    if (socket.readyState === WebSocket.OPEN) socket.ping()
+  }, pingMs)
+  socket.once('close', () => clearInterval(pinging))
 }
 
 /** Closes with a code and reason, and cuts the connection if the other side does not respond. */

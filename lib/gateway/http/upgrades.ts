@@ -71,22 +71,16 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
   throw new HttpError('not_found', 'There is no WebSocket at this path')
 }
 
-const headerOf = (request: IncomingMessage) => (name: string) => {
-  const value = request.headers[name]
-  return Array.isArray(value) ? value.join(', ') : value
-}
-
 /** Browsers cannot set WebSocket headers, so the account is in the query. */
-const socketHeader = (request: IncomingMessage, search: string): ReadHeader => {
-  const read = headerOf(request)
-  const account = new URLSearchParams(search).get('account') ?? undefined
-  return (name) => (name === accountHeader ? account : read(name))
+const socketHeader = ({ headers }: IncomingMessage, search = ''): ReadHeader => {
+  const account = new URLSearchParams(search).get('account')
+  return (name) => (name === accountHeader ? account : headers[name]?.toString())
 }
 
 const isOwnPage = (request: IncomingMessage): boolean => {
   try {
     requireOwnHost(request)
-    requireSameOrigin(headerOf(request), 'socket')
+    requireSameOrigin(socketHeader(request), 'socket')
     return true
   } catch {
     // Rejected later like any upgrade without a route.

@@ -79,8 +79,7 @@ export const plainRequest = (request: Request): Promise<Response> =>
     const session = await requireCaller(request, 'read')
     if (headers.has('sec-websocket-key') || headers.get('sec-fetch-mode') === 'websocket') {
       const counts = strippedUpgrades()
-      const [oldest] = counts.size < maxRemembered ? [] : counts.keys()
-      if (oldest !== undefined) counts.delete(oldest)
+      if (counts.size >= maxRemembered) counts.clear()
       counts.set(session.sid, (counts.get(session.sid) ?? 0) + 1)
     }
     throw new HttpError('invalid_argument', 'This path requires a WebSocket', { headers: { upgrade: 'websocket' } })

@@ -1,20 +1,19 @@
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors, request as send } from 'undici'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
-import { bodyLimit, type Endpoint } from '#lib/contract/endpoint.ts'
+import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { valuesOfHeader } from '#lib/protocol/mask.ts'
 import { trackStream } from '../accounts/open-streams.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { KeyHolder, Session } from '../accounts/types.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
-import { readJsonBody } from '../http/json-body.ts'
+import { bodyTooLarge, readBody, readJsonBody, requireBodyType } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
 import { registry } from '../registry/registry.ts'
 import { bearer, onKeyAccepted, upstreamAgent } from '../upstream/client.ts'
 import { unreachable } from '../upstream/unreachable.ts'
 import { acceptsJobConfig, containsJobConfig, rejectMasks, restoreMaskedValues } from './masking.ts'
-import { upstreamBody } from './request-body.ts'
 import { isOk, toPageResponse, type UpstreamResponse } from './response.ts'
 import { matchTarget, servicePath } from './target.ts'
 
@@ -103,6 +102,38 @@ const prepareBody = async (endpoint: Endpoint, request: Request, session: KeyHol
   return {
     ...rest,
     body: body && Readable.from(rejectMasks(body instanceof Readable ? body : [body]), { objectMode: false }),
+  }
+}
+
+interface UpstreamBody {
+  type?: string
+  body: Uint8Array | Readable | null
+}
+
+/** The body to send to the service. Only endpoints with large bodies stream; others are read whole first. */
+const upstreamBody = async (endpoint: Endpoint, request: Request): Promise<UpstreamBody> => {
+  const limit = bodyLimit(endpoint)
+  const isEmpty = !request.body || request.headers.get('content-length') === '0'
+  if (limit > defaultMaxBodyBytes && !isEmpty) return streamedBody(endpoint, request, limit)
+  const bytes = request.method === 'GET' ? new Uint8Array() : await readBody(request)
+  return bytes.byteLength > 0 ? { type: 'application/json', body: bytes } : { body: null }
+}
+
+const streamedBody = ({ bodyFormat }: Endpoint, request: Request, limit: number): UpstreamBody => {
+  if (bodyFormat === 'multipart') requireBodyType(request, /^multipart\/form-data *;/i, 'multipart/form-data')
+  else requireBodyType(request)
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw bodyTooLarge(limit)
+  const type = request.headers.get('content-type') ?? ''
+  return { type, body: Readable.from(upTo(limit, request), { objectMode: false }) }
+}
+
+async function* upTo(limit: number, { body }: Request): AsyncGenerator<Uint8Array> {
+  let length = 0
+  // The server drains a rejected body: canceling here would cut the connection before the response arrives.
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+    length += chunk.byteLength
+    if (length > limit) throw bodyTooLarge(limit)
+    yield chunk
   }
 }
 

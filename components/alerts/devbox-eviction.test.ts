@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { alertOf } from '#lib/protocol/testing.ts'
-import { currentSuspensionCause, evictionAtStep } from './past-evictions.ts'
+import { currentSuspensionCause, evictionAtStep } from './devbox-eviction.tsx'
 
 const eviction = alertOf({ state: 'ended', deadline_ms: 10_000 })
 const step = (status: string, transition_time_ms: number) => ({ status, transition_time_ms })
