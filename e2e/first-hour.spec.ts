@@ -1,25 +1,7 @@
 import type { Page } from '@playwright/test'
-import { expect, isLive, open, openPalette, type Product, test } from './product.ts'
+import { expect, isLive, open, openPalette, test } from './product.ts'
 
 const terminalText = async (page: Page) => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ')
-
-const createDevbox = async (page: Page, { url, service }: Product, name: string) => {
-  await open(page, `${url}/devboxes`)
-  await page.getByRole('button', { name: 'Create devbox' }).first().click()
-  const dialog = page.getByRole('dialog', { name: 'Create devbox' })
-  await dialog.getByRole('textbox', { name: /^Name/ }).fill(name)
-  await dialog.getByRole('button', { name: 'Add metadata' }).click()
-  const metadata = dialog.getByRole('group', { name: 'Metadata' })
-  await metadata.getByRole('combobox').or(metadata.getByRole('textbox')).first().fill('journey')
-  await metadata.getByRole('textbox').last().fill(name)
-  await dialog.getByRole('button', { name: 'Create devbox' }).click()
-  await page.waitForURL(/\/devboxes\/dbx_\w+/)
-  const id = /dbx_\w+/.exec(page.url())?.[0] ?? ''
-  await expect(page.getByRole('heading', { name })).toBeVisible()
-  await service.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
-  await expect(page.getByRole('main').getByText('Running', { exact: true }).first()).toBeVisible()
-  return id
-}
 
 test('the printed link works once', async ({ page, product, browser }) => {
   await page.goto(product.signInLink)
@@ -32,35 +14,6 @@ test('the printed link works once', async ({ page, product, browser }) => {
   await stranger.goto(`${product.url}/devboxes`)
   await expect(stranger).toHaveURL(/\/sign-in\?next=/)
   await stranger.close()
-})
-
-test('a new devbox opens a shell', async ({ signedIn: page, product }) => {
-  const id = await createDevbox(page, product, 'shell-box')
-
-  await page.goto(`${product.url}/devboxes`)
-  await expect(page.getByRole('table').getByText('shell-box').first()).toBeVisible()
-
-  await page.goto(`${product.url}/devboxes/${id}/terminal`)
-  await expect.poll(() => terminalText(page)).toContain('$ ')
-  await expect(page.getByRole('navigation', { name: 'Breadcrumb' })).toHaveText('Devboxesshell-box')
-  await expect(page).toHaveTitle(/^(\(\d+\) )?shell-box · Devdeck$/)
-  await page.locator('.xterm-helper-textarea').focus()
-  await page.keyboard.type('echo $((6*7)); pwd\n')
-  const { isolation } = await product.service.accounts.me()
-  await expect
-    .poll(() => terminalText(page))
-    .toMatch(isolation === 'bubblewrap' ? /\n42\s*\n\/home\/user/ : /\n42\s*\n\/\S+\/home/)
-
-  await page.keyboard.type('kept=yes-it-is\n')
-  await expect.poll(() => terminalText(page)).toMatch(/kept=yes-it-is\s.*\$\s*$/)
-  await page.reload()
-  await expect.poll(() => terminalText(page)).toContain('kept=yes-it-is')
-  await page.locator('.xterm-helper-textarea').focus()
-  await page.keyboard.type('echo "[$kept]"\n')
-  await expect.poll(() => terminalText(page)).toContain('[yes-it-is]')
-
-  await page.keyboard.press('Control+Shift+X')
-  await expect(page.locator('.xterm-helper-textarea')).not.toBeFocused()
 })
 
 test('a command runs, streams output and is killed', async ({ signedIn: page, product }) => {
@@ -78,14 +31,6 @@ test('a command runs, streams output and is killed', async ({ signedIn: page, pr
   const failing = page.getByRole('article', { name: 'Command echo out; echo err >&2; exit 3' })
   await expect(failing.getByRole('log', { name: 'Output' })).toContainText(/stderr\s*err\b/)
   await expect(failing.getByText('Exit 3', { exact: true })).toBeVisible()
-
-  // The tail of the output must not be presented as all of it.
-  await page.getByRole('textbox', { name: 'Command', exact: true }).fill('seq 300 302')
-  await page.keyboard.press('Control+Enter')
-  const counted = page.getByRole('article', { name: 'Command seq 300 302' })
-  await expect(counted.getByText('Exit 0', { exact: true })).toBeVisible()
-  await expect(counted.getByRole('log', { name: 'Output' })).toHaveText('300\n301\n302\n')
-  await expect(counted.getByText(/kept only part|Truncated/)).toHaveCount(0)
 
   // Escape sequences are interpreted, and never shown, found or copied.
   const noisy = [
@@ -126,31 +71,6 @@ test('a command started elsewhere is listed, opened by address and receives inpu
   await command.getByRole('button', { name: 'Send line' }).click()
   await expect(command.getByRole('log', { name: 'Output' })).toHaveText('got hello')
   await expect(command.getByText('Exit 4', { exact: true })).toBeVisible()
-})
-
-test('an eviction scheduled elsewhere appears on every page', async ({ signedIn: page, product }) => {
-  const devbox = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'doomed-box' } })
-  await page.goto(`${product.url}/axons`)
-  await isLive(page)
-
-  const banner = page.getByRole('region', { name: 'Pending evictions' })
-  await expect(banner).toBeHidden()
-  await product.service.evictions.schedule({
-    body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 120_000 },
-  })
-  await expect(banner).toBeVisible()
-  await expect(page.getByRole('alert').filter({ hasText: /will be evicted/ })).toBeVisible()
-  await expect(banner).toContainText(/doomed-box/)
-  await expect(banner).toContainText(/\d:\d\d/)
-  await expect(page).toHaveTitle(/^\(1\)/)
-
-  await page.goto(`${product.url}/devboxes`)
-  await expect(banner).toContainText(/doomed-box/)
-  await expect.poll(() => banner.evaluate((bar) => bar.getBoundingClientRect().height)).toBeLessThanOrEqual(40)
-
-  await product.service.evictions.schedule({ body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 500 } })
-  await expect(page.getByRole('row', { name: /doomed-box/ })).toContainText('Suspended')
-  await expect(banner).toBeHidden()
 })
 
 test('suspend, resume and shut down explain their effect', async ({ signedIn: page, product }) => {

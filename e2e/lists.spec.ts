@@ -44,15 +44,6 @@ test('each list keeps its own columns, and one is exported in full', async ({ si
   expect(Object.keys(JSON.parse(rows[0] ?? ''))).toEqual(['name', 'id', 'status'])
   await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
 
-  // From what is in a list the way back is to the list as it was filtered, after a reload as well.
-  await page.getByRole('link', { name: 'listed 229', exact: true }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'listed 229' })).toBeVisible()
-  await page.reload()
-  await isLive(page)
-  const way = page.getByRole('navigation', { name: 'Breadcrumb' })
-  await way.getByRole('link', { name: 'Scenarios' }).click()
-  await expect(page).toHaveURL(`${product.url}/benchmarks/scenarios?search=listed&columns=name,id,status`)
-
   // Each list remembers its own.
   await page.goto(`${product.url}/devboxes`)
   await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)
@@ -83,49 +74,6 @@ test('each list keeps its own columns, and one is exported in full', async ({ si
   await expect(box.getByText('Suspended', { exact: true })).toBeVisible()
   await bar.getByRole('button', { name: 'Clear selection' }).click()
   await expect(bar).toHaveCount(0)
-})
-
-test('narrow rows move values below or count them, and log filters collapse on a phone', async ({
-  signedIn: page,
-  product,
-}) => {
-  await page.setViewportSize({ width: 1440, height: 900 })
-  const { service } = product
-  const metadata = { team: 'platform', env: 'staging', demo: '1' }
-  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'tight', metadata } })
-  const message = 'hello.py, as it first ran, with the numbers it counts'
-  await service.snapshots.create({ params: { id }, body: { name: 'tight-sources', commit_message: message } })
-  await open(page, `${product.url}/devboxes?search=tight`)
-  const row = page.getByRole('row', { name: /tight/ })
-  await expect(row.getByRole('link', { name: 'team = platform' })).toBeVisible()
-  await expect(row.getByText('+2 more')).toBeVisible()
-  await open(page, `${product.url}/snapshots?search=tight`)
-  const shown = page.getByText(message)
-  await expect(shown).toBeVisible()
-  await expect
-    .poll(() =>
-      shown.evaluate((text) =>
-        [text, text.closest('th')].every((each) => !each || each.scrollWidth <= each.clientWidth),
-      ),
-    )
-    .toBe(true)
-  await startJob(product, 'n'.repeat(180), await makeScenarios(product, ['tight']), 'true')
-  await open(page, `${product.url}/benchmark-jobs`)
-  const named = page.getByRole('row').filter({ hasText: 'n'.repeat(100) })
-  await expect(named.getByText('n'.repeat(100))).toHaveAttribute('title', 'n'.repeat(180))
-  await expect.poll(async () => (await named.boundingBox())?.height, 'three lines').toBeLessThan(80)
-
-  await page.setViewportSize({ width: 390, height: 844 })
-  await open(page, `${product.url}/devboxes/${id}/log`)
-  await expect(page.getByRole('combobox', { name: 'Level' })).toBeHidden()
-  await page.getByRole('button', { name: 'Filters' }).click()
-  await page
-    .getByRole('dialog', { name: 'Filter the log' })
-    .getByRole('combobox', { name: 'Level' })
-    .selectOption('error')
-  await page.keyboard.press('Escape')
-  await expect(page.getByRole('button', { name: 'Filters (1)' })).toBeVisible()
-  await expect(page).toHaveURL(`${product.url}/devboxes/${id}/log?level=error`)
 })
 
 test('an unknown address leads to the resource whose id it contains', async ({ signedIn: page, product }) => {

@@ -63,9 +63,6 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
 
   await open(page, `${product.url}/snapshots`)
   const row = page.getByRole('row', { name: /after-setup/ })
-  await page.keyboard.press('/')
-  await page.keyboard.type('no such snapshot')
-  await expect(page.getByText('No snapshots match')).toBeVisible()
   await page.getByRole('searchbox', { name: 'Search name, message or ID' }).fill('INSTALLED')
   await expect(page).toHaveURL(`${product.url}/snapshots?search=INSTALLED`)
   await expect(row).toBeVisible()
@@ -78,10 +75,6 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
   const sheet = page.getByRole('dialog', { name: 'after-setup' })
   await expect(sheet).toContainText('Everything installed')
   await expect(page).toHaveURL(/\/snapshots\?snapshot=snp_/)
-  await page.goBack()
-  await expect(sheet).toBeHidden()
-  await page.goForward()
-  await expect(sheet).toBeVisible()
   await page.reload()
   await expect(sheet).toContainText('Everything installed')
   await page.keyboard.press('Escape')
@@ -106,11 +99,8 @@ test('a devbox is created from a snapshot, which is then deleted', async ({ sign
 
   for (const name of ['several-1', 'several-2'])
     await product.service.snapshots.create({ params: { id: copy }, body: { name } })
-  const elsewhere = await product.service.snapshots.create({ params: { id: copy }, body: { name: 'several-3' } })
   await open(page, `${product.url}/snapshots`)
   for (const name of ['several-1', 'several-2']) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
-  // One is deleted elsewhere meanwhile.
-  await product.service.snapshots.delete({ params: { id: elsewhere.id } })
   const selected = page.getByRole('region', { name: 'Selected snapshots' })
   await selected.getByRole('button', { name: 'Delete 2' }).click()
   await dialog.getByRole('button', { name: 'Delete 2 snapshots' }).click()

@@ -29,16 +29,6 @@ it('only opens the palette while the user types', () => {
   expect(press([{ key: 'k', command: true, isTyping: true }])).toEqual(['palette'])
 })
 
-it('ignores browser shortcuts', () => {
-  expect(
-    press([
-      { key: '/', command: true },
-      { key: 'd', command: true },
-      { key: 'k', command: true, alt: true },
-    ]),
-  ).toEqual([null, null, null])
-})
-
 it('does not mistake keys for object properties', () => {
   expect(press(['constructor', 'g', 'toString'])).toEqual([null, null, null])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Column, columnValue } from './column.ts'
+import type { Column } from './column.ts'
 import { idColumn, nameColumn } from './columns.tsx'
 import { readSort, sortRows, writeSort } from './sort-rows.ts'
 
@@ -35,14 +35,4 @@ it('keeps the order of equal rows in both directions', () => {
   const rows = ['a', 'b', 'c'].map((id) => row(id, { metadata: { env: id === 'b' ? 'dev' : 'prod' } }))
   expect(ids(rows, 'metadata.env')).toEqual(['b', 'a', 'c'])
   expect(ids(rows, '-metadata.env')).toEqual(['a', 'c', 'b'])
-})
-
-it('compares only the start of long names', () => {
-  const long = 'x'.repeat(256)
-  expect(ids([row('b', { name: `${long}b` }), row('a', { name: `${long}a` })], 'name')).toEqual(['b', 'a'])
-})
-
-it('reads the value of a column by key or function', () => {
-  expect(columnValue<Row>({ accessorFn: ({ id }) => `${id}!`, id: 'x' }, row('a'))).toBe('a!')
-  expect(columnValue<Row>({ id: 'x' }, row('a'))).toBeUndefined()
 })

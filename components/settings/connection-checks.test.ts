@@ -7,7 +7,7 @@ import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { type CheckEnvironment, type CheckResult, checkConnection } from './connection-checks.ts'
 
 const apiKey = 'a-key-of-many-characters'
-let mode: 'normal' | 'unauthorized' | 'html' | 'failing'
+let mode: 'normal' | 'unauthorized' | 'html'
 let service: Server
 let gateway: TestConsole
 let cookie: string
@@ -27,7 +27,6 @@ beforeEach(async () => {
     answer.setHeader('content-type', 'application/json')
     if (asked.url === '/healthz') return answer.end(JSON.stringify({ status: 'ok', version: '7.8.9' }))
     if (mode === 'unauthorized') return answer.writeHead(401).end('{}')
-    if (mode === 'failing') return answer.writeHead(502).end('{}')
     answer.end(JSON.stringify({ id: 'acc_1', name: 'One' }))
   })
   gateway = await startConsole({ url: await listen(service) })
@@ -108,7 +107,6 @@ it('reports an origin that the console does not recognize', async () => {
 it.each([
   ['unauthorized', /failed: .*401.* Sign in with a valid API key/],
   ['html', /^failed: .*JSON/],
-  ['failing', /failed: .*502.* Start the service/],
 ] as const)('reports a service that is %s', async (kind, message) => {
   mode = kind
   const results = await check()

@@ -16,28 +16,10 @@ describe('parseAssignments', () => {
   })
 })
 
-describe('rowsToMap', () => {
-  it('skips empty rows', () => {
-    expect(
-      rowsToMap([
-        { key: 'a', value: '' },
-        { key: '', value: '' },
-      ]),
-    ).toEqual({ ok: true, map: { a: '' } })
-  })
-
-  it('rejects a value without a key and a repeated key', () => {
-    expect(rowsToMap([{ key: '', value: 'x' }])).toMatchObject({ ok: false, index: 0 })
-    expect(
-      rowsToMap([
-        { key: 'a', value: '1' },
-        { key: 'a', value: '1' },
-      ]),
-    ).toMatchObject({ ok: false, index: 1, message: 'a is given twice' })
-  })
-
-  it('accepts keys such as constructor', () => {
-    const read = rowsToMap([{ key: '__proto__', value: 'x' }])
-    expect(read.ok && Object.entries(read.map)).toEqual([['__proto__', 'x']])
-  })
+it('makes a map of rows, and rejects a value without a key and a repeated key', () => {
+  const row = (key: string, value = '') => ({ key, value })
+  expect(rowsToMap([row('a'), row('')])).toEqual({ ok: true, map: { a: '' } })
+  expect(rowsToMap([row('', 'x')])).toMatchObject({ ok: false, index: 0 })
+  expect(rowsToMap([row('a'), row('a')])).toMatchObject({ ok: false, index: 1, message: 'a is given twice' })
+  expect(rowsToMap([row('__proto__', 'x')])).toEqual({ ok: true, map: JSON.parse('{"__proto__":"x"}') })
 })

@@ -13,23 +13,14 @@ describe('visiblePieces', () => {
   it('names characters that would reverse, hide or break text', () => {
     expect(shown('abc\u202Egnp.exe')).toBe('abc[U+202E]gnp.exe')
     expect(shown('pay\u200Bpal\uFEFF')).toBe('pay[U+200B]pal[U+FEFF]')
+    expect(shown('a\uD83Db')).toBe('a[U+D83D]b')
     expect(shown('a\u0000b\u001B[31m\u0085')).toBe('a[␀]b[␛][31m[U+0085]')
     expect(shown('one\ntwo\r\n\u2028')).toBe('one[↵]two[␍][↵][U+2028]')
-  })
-
-  it('shows an unpaired surrogate', () => {
-    expect(shown('a\uD83Db')).toBe('a[U+D83D]b')
   })
 
   it('keeps scripts, emoji and joiners', () => {
     for (const text of ['שלום', 'مرحبا', 'नमस्ते', 'می\u200Cخواهم', '👩‍👩‍👧‍👦 🏳️‍🌈', 'é'])
       expect(visiblePieces(text)).toEqual([{ at: 0, text }])
-  })
-
-  it('preserves the whole text', () => {
-    const text = 'a\u202Eb\u0007\u0007c\nd'
-    expect(visiblePieces(text).map(({ at }) => at)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-    expect(visiblePieces('')).toEqual([])
   })
 })
 
@@ -46,10 +37,6 @@ describe('VisibleText', () => {
     expect(html).toContain('&lt;img onerror=alert(1)&gt;')
     expect(html).toMatch(/^<bdi /)
     expect(html).not.toContain('\u202E')
-  })
-
-  it('cuts long text', () => {
-    expect(renderToStaticMarkup(<VisibleText truncate>{'x'.repeat(10_000)}</VisibleText>).length).toBeLessThan(1600)
   })
 })
 

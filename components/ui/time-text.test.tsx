@@ -5,20 +5,14 @@ const now = Date.UTC(2026, 10, 20, 12)
 
 it('formats a time relative to now', () => {
   const ago = (ms: number) => formatRelative(now - ms, now)
-  expect([
-    ago(0),
-    ago(4_999),
-    ago(5_000),
-    ago(59_999),
-    ago(60_000),
-    ago(3_599_999),
-    ago(3_600_000),
-    ago(86_400_000),
-  ]).toEqual(['just now', 'just now', '5 s ago', '59 s ago', '1 min ago', '59 min ago', '1 h ago', '1 d ago'])
+  expect([0, 5_000, 60_000, 3_600_000, 86_400_000].map(ago)).toEqual([
+    'just now',
+    '5 s ago',
+    '1 min ago',
+    '1 h ago',
+    '1 d ago',
+  ])
   expect(formatRelative(now + 90_000, now)).toBe('in 1 min')
-})
-
-it('formats old times as dates', () => {
   expect(formatRelative(Date.UTC(2026, 0, 2), now)).toBe('2026-01-02')
 })
 
@@ -30,9 +24,4 @@ it('reports an unknown time', () => {
 it('formats the exact time with its zone', () => {
   expect(formatExact(now)).toBe('2026-11-20 12:00:00 UTC')
   expect(formatExact(now, 'Europe/Berlin')).toBe('2026-11-20 13:00:00 GMT+1')
-})
-
-it('shows a number outside the date range as is', () => {
-  expect(formatExact(9e18)).toBe(String(9e18))
-  expect(formatRelative(9e18, now)).toBe(String(9e18))
 })

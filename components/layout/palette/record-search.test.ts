@@ -18,28 +18,13 @@ const scoring = {
 }
 
 const find = (text: string, api = service.client) =>
-  new QueryClient().fetchQuery(recordSearch(text, api, async () => [recording]))
-const recording = {
-  id: '2026-11-23T04-00-00.cast',
-  devbox_id: 'dbx_1',
-  terminal: 'main',
-  title: 'Deploying',
-  start_time_ms: 0,
-  duration_ms: 1,
-  size_bytes: 1,
-  cols: 80,
-  rows: 24,
-  live: false,
-}
-
+  new QueryClient().fetchQuery(recordSearch(text, api, async () => []))
 it('finds records by part of their name', async () => {
   const { client } = service
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { name: 'Checkout box' } })
   const axon = await client.axons.create({ body: { name: 'the checkout' } })
   await client.axons.create({ body: { name: 'another' } })
-  const { results, failed } = await find('checkout')
-  expect(failed).toEqual([])
-  expect(results).toEqual([
+  expect((await find('checkout')).results).toEqual([
     { kind: 'devbox', id: devbox.id, name: 'Checkout box', href: `/devboxes/${devbox.id}` },
     { kind: 'axon', id: axon.id, name: 'the checkout', href: `/axons/${axon.id}` },
   ])
@@ -56,30 +41,8 @@ it('finds a record by its id, shown by id if unnamed', async () => {
     { kind: 'snapshot', id: snapshot.id, name: 'kept', href: `/snapshots?snapshot=${snapshot.id}` },
   ])
   expect((await find('KEP')).results).toEqual((await find(snapshot.id)).results)
-  // As it is copied from an address or from a line of a log.
-  expect((await find(`http://host/devboxes/${devbox.id}?tab=log`)).results).toMatchObject([{ id: devbox.id }])
+  // As copied from a line of a log.
   expect((await find(`devbox "${devbox.id}" failed`)).results).toMatchObject([{ id: devbox.id }])
-})
-
-it('finds benchmarks and scenarios, by name and by id', async () => {
-  const { client } = service
-  const scenario = await client.scenarios.create({
-    body: { name: 'sorts a list', input_context: { problem_statement: 'Sort it' }, scoring_contract: scoring },
-  })
-  const benchmark = await client.benchmarks.create({ body: { name: 'sorting', scenario_ids: [scenario.id] } })
-  const found = [
-    { kind: 'benchmark', id: benchmark.id, name: 'sorting', href: '/benchmarks?search=sorting' },
-    { kind: 'scenario', id: scenario.id, name: 'sorts a list', href: `/benchmarks/scenarios/${scenario.id}` },
-  ]
-  expect((await find('sort')).results).toEqual(found)
-  expect((await find(benchmark.id)).results).toEqual(found.slice(0, 1))
-  expect((await find(scenario.id)).results).toEqual(found.slice(1))
-})
-
-it('finds recordings by title', async () => {
-  const found = [{ kind: 'recording', id: recording.id, name: 'Deploying', href: `/recordings/${recording.id}` }]
-  expect((await find('deploy')).results).toEqual(found)
-  expect((await find(recording.id)).results).toEqual(found)
 })
 
 it('lists own devboxes before trial devboxes', async () => {
@@ -97,15 +60,11 @@ it('lists own devboxes before trial devboxes', async () => {
   const found = await find('crowded', api)
   expect(found.results[0]).toEqual({ kind: 'devbox', id: own.id, name: 'crowded own', href: `/devboxes/${own.id}` })
   expect(found.results.every(({ name }) => name.startsWith('crowded'))).toBe(true)
-  expect(found.failed).toEqual([])
-  const unknown = await find('no such name', api)
-  expect(unknown.results).toEqual([])
   await foreign.close()
 })
 
 it('finds nothing for an unknown id, and reports kinds whose search failed', async () => {
   expect(await find('dbx_nobody')).toEqual({ results: [], failed: [], partial: [] })
-  expect(await find('bmj_nobody')).toEqual({ results: [], failed: [], partial: [] })
   const refused = createClient({ baseUrl: service.url, headers: { authorization: 'Bearer wrong' } })
   expect(await find('anything', refused)).toEqual({
     results: [],

