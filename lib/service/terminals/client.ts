@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 
 // A ping every so many bytes: pongs show what has arrived. Without it, network buffers would hold megabytes that are
@@ -5,8 +7,6 @@ import type { RawData, WebSocket } from 'ws'
 const pieceBytes = 64 * 1024
 const heartbeatMs = 15_000
 const maxSilentHeartbeats = 3
-// More than a connection buffers, so a client that sent this much since the ping is alive.
-const aliveBytes = 16 * 1024 * 1024
 
 interface Events {
   acknowledged(): void
@@ -19,14 +19,12 @@ export class TerminalClient {
   readonly #events: Events
   readonly #heartbeat: NodeJS.Timeout
   readonly #closed: Promise<void>
-  readonly #probeCallbacks: ((responded: boolean) => void)[] = []
   #sent: number
   #pinged: number
   #acknowledged: number
   #silentHeartbeats = 0
   #isInputPaused = false
   #probes = 0
-  #typedBytes = 0
 
   constructor(socket: WebSocket, offset: number, events: Events) {
     this.#socket = socket
@@ -36,16 +34,12 @@ export class TerminalClient {
     socket.on('pong', (payload) => this.#pong(payload))
     socket.on('message', (data) => {
       this.#silentHeartbeats = 0
-      const bytes = bytesOf(data)
-      if (this.#probes > 0) this.#typedBytes += bytes.length
-      if (this.#typedBytes > aliveBytes) this.#settleProbes(true)
-      events.typed(bytes)
+      events.typed(bytesOf(data))
     })
     socket.on('error', () => socket.terminate())
     this.#closed = new Promise((resolve) =>
       socket.once('close', (code) => {
         clearInterval(this.#heartbeat)
-        this.#settleProbes(false)
         events.closed(code)
         resolve()
       }),
@@ -88,15 +82,15 @@ export class TerminalClient {
   async responds(withinMs: number): Promise<boolean> {
     this.#probes++
     this.#pauseOrResume()
-    const isAlive = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), withinMs)
-      this.#probeCallbacks.push((responded) => {
-        clearTimeout(timer)
-        resolve(responded)
-      })
-      this.#ping()
-    })
-    this.#typedBytes = 0
+    this.#ping()
+    const isAlive = await Promise.race([
+      once(this.#socket, 'pong').then(
+        () => true,
+        () => false,
+      ),
+      this.#closed.then(() => false),
+      delay(withinMs, false, { ref: false }),
+    ])
     this.#probes--
     this.#pauseOrResume()
     if (isAlive) return true
@@ -125,11 +119,6 @@ export class TerminalClient {
     // Pongs are untrusted: ignore offsets beyond the last ping.
     if (offset > this.#acknowledged && offset <= this.#pinged) this.#acknowledged = offset
     this.#events.acknowledged()
-    this.#settleProbes(true)
-  }
-
-  #settleProbes(responded: boolean) {
-    for (const each of this.#probeCallbacks.splice(0)) each(responded)
   }
 
   #beat() {

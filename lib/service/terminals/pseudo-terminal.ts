@@ -1,15 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import {
-  chownSync,
-  closeSync,
-  constants,
-  existsSync,
-  fchownSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeSync,
-} from 'node:fs'
+import { chownSync, closeSync, constants, fchownSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
@@ -123,7 +113,7 @@ interface OpenTerminal {
 }
 
 const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
-  const inside = ptmx !== undefined && unlock !== undefined ? openInside(ptmx, uid) : undefined
+  const inside = ptmx === undefined ? undefined : openInside(ptmx, uid)
   if (inside) return inside
   const { master, slave } = native.open(80, 24)
   if (uid !== undefined) fchownSync(slave, uid, uid)
@@ -150,24 +140,14 @@ const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undef
 
 // A new slave must be unlocked with the TIOCSPTLCK ioctl, which Node lacks; the number is the same on x86 and ARM. The
 // master is fd 3, because Node makes fds 0 to 2 blocking, for itself too.
-const unlockers = [
-  [
-    '/usr/bin/perl',
-    '-e',
-    'open($master, "+<&=", 3); $no = pack("i", 0); ioctl($master, 0x40045431, $no) or die; close($master); exec @ARGV',
-  ],
-  [
-    '/usr/bin/python3',
-    ...['-I', '-S', '-c'],
-    'import fcntl,os,sys;fcntl.ioctl(3,0x40045431,bytes(4));os.close(3);os.execv(sys.argv[1],sys.argv[1:])',
-  ],
-]
-const unlock = unlockers.find(([file = '']) => existsSync(file))
+const unlock =
+  'open($master, "+<&=", 3); $no = pack("i", 0); ioctl($master, 0x40045431, $no) or die; close($master); exec @ARGV'
 
-const unlocked = (launch: Launch): Launch => {
-  const [file = '', ...args] = unlock ?? []
-  return { ...launch, file, args: [...args, launch.file, ...launch.args] }
-}
+const unlocked = (launch: Launch): Launch => ({
+  ...launch,
+  file: '/usr/bin/perl',
+  args: ['-e', unlock, launch.file, ...launch.args],
+})
 
 const retryMs = 5
 

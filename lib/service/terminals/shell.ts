@@ -7,7 +7,7 @@ import { signal } from '#lib/service/engine/processes.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { processStat } from '#lib/service/kit/proc.ts'
 import { TerminalClient } from './client.ts'
-import { Batches, History } from './output.ts'
+import { History } from './output.ts'
 import { Keyboard, PseudoTerminal, type Size } from './pseudo-terminal.ts'
 
 /** Unspecified: how long a shell without a client is kept. The hosted service keeps it for minutes. */
@@ -47,7 +47,6 @@ export class Shell {
   readonly #terminal: PseudoTerminal
   readonly #onEnd: () => void
   readonly #history = new History()
-  readonly #batches = new Batches(() => this.#sendPending())
   readonly #keyboard: Keyboard
   #size: Size
   #client: TerminalClient | undefined
@@ -56,6 +55,7 @@ export class Shell {
   #ended = false
   #paused = false
   #inputBytes = 0
+  #sending: NodeJS.Immediate | undefined
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
@@ -161,7 +161,7 @@ export class Shell {
 
   end(code: number, reason: string): void {
     if (this.#ended) return
-    this.#batches.flush()
+    this.#sendPending()
     this.#ended = true
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#lostClientTimer)
@@ -187,10 +187,13 @@ export class Shell {
   #output(bytes: Uint8Array) {
     if (this.#ended) return
     this.#history.add(bytes)
-    this.#batches.add(bytes.length)
+    // Combines several reads, of at most 4 KiB each, into one message.
+    this.#sending ??= setImmediate(() => this.#sendPending())
   }
 
   #sendPending() {
+    clearImmediate(this.#sending)
+    this.#sending = undefined
     const client = this.#client
     // Views are safe: less is in flight than the history holds.
     if (client) for (const bytes of this.#history.viewsFrom(client.sentTo)) client.send(bytes)
