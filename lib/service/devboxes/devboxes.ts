@@ -27,8 +27,7 @@ import type { WatchedDisk } from './disk-watch.ts'
 import { isUnfinished, makeRoot, makeSystem, removeDisk, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
-import { networkOf } from './sandbox-spec.ts'
-import { DevboxSession, type Reasons, type SessionOptions } from './session.ts'
+import { DevboxSession, networkOf, type Reasons, type SessionOptions } from './session.ts'
 
 // An eviction gives up on a devbox that takes longer to start.
 const maxStartMs = 24 * 60 * 60 * 1000

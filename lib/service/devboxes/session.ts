@@ -3,17 +3,16 @@ import { mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
-import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
-import { resourcesOf } from '#lib/contract/launch-parameters.ts'
+import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
-import { type DevboxEvent, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
-import { suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
-import type { Engine, RunningDevbox, Sandbox } from '#lib/service/engine/engine.ts'
+import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
+import { networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
+import type { Engine, Network, RunningDevbox, Sandbox, SandboxSpec } from '#lib/service/engine/engine.ts'
 import { signalExitStatus } from '#lib/service/engine/processes.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
-import { isDiskFull } from '#lib/service/kit/errors.ts'
+import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import type { Slots } from '#lib/service/kit/slots.ts'
 import { at } from '#lib/service/kit/timer.ts'
@@ -24,8 +23,7 @@ import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { removeFolder } from './disk.ts'
-import { makeDisk } from './mounts.ts'
-import { sandboxSpecOf } from './sandbox-spec.ts'
+import { makeDisk, rootOf, systemOf } from './mounts.ts'
 
 const settleMs = 100
 const notStarted = 126
@@ -328,4 +326,47 @@ const isFull = async (folder: string): Promise<boolean> => {
   } catch {
     return false
   }
+}
+
+const sandboxSpecOf = (
+  { id, name, account, launch_parameters }: DevboxRecord,
+  options: SessionOptions,
+): SandboxSpec => {
+  const folder = options.folderOf(id)
+  const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
+  const root = rootOf(folder)
+  const system = systemOf(folder)
+  return {
+    devboxId: id,
+    serviceId: options.serviceId,
+    hostname: hostnameFor(name, id),
+    dataDir: options.dataDir,
+    home: join(folder, 'home'),
+    tmp: join(folder, 'tmp'),
+    run: join(folder, 'run'),
+    limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
+    privateNetwork: options.privateNetwork,
+    network: root?.network ?? networkOf(account, launch_parameters, options),
+    ...(root && { root: root.folder }),
+    ...(system && { system }),
+  }
+}
+
+/** Throws 400 if the policy doesn't exist, 501 if it isn't supported. */
+export const networkOf = (
+  account: string,
+  { network_policy_id: id }: LaunchParameters,
+  { networkPolicies, engine }: Pick<SessionOptions, 'networkPolicies' | 'engine'>,
+): Network => {
+  if (!id) return 'public'
+  const field = 'launch_parameters.network_policy_id'
+  const policy = networkPolicies.get(account, id)
+  if (!policy) throw new ServiceError('invalid_argument', `${field}: network policy ${id} not found`, { field })
+  const network = networkUnder(policy.egress)
+  const refuse = (problem: string) =>
+    new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
+  if (!network) throw refuse(`policy ${id} allows addresses or devboxes; this service supports all, host names or none`)
+  if (network !== 'public' && engine.isolation === 'none')
+    throw refuse(`policy ${id} restricts access; devboxes without isolation use the host's network`)
+  return network
 }

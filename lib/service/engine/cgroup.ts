@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Limits, SandboxSpec } from './engine.ts'
 import { signal, waitUntil } from './processes.ts'
 
-export type Controller = 'memory' | 'cpu' | 'pids'
+type Controller = 'memory' | 'cpu' | 'pids'
 
 /** Parent of the devbox cgroups, below the service's own if possible so that its limits apply too. */
 interface CgroupParent {
@@ -13,14 +13,7 @@ interface CgroupParent {
   controllers: readonly Controller[]
 }
 
-export interface Cgroup {
-  readonly cgroupFiles: readonly string[]
-  readonly limited: ReadonlySet<Controller>
-  outOfMemoryKills(): number
-  refusedProcesses(): number
-  limitCpu(cores: number): void
-  end(): Promise<void>
-}
+export type Cgroup = ReturnType<typeof runningGroup>
 
 export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>, limits: Limits) => {
   const folders = cgroupParents().map((place) => ({ ...place, folder: join(place.folder, groupName(spec)) }))
@@ -86,7 +79,7 @@ let known: readonly CgroupParent[] | undefined
 const groupName = ({ serviceId, devboxId }: Pick<SandboxSpec, 'serviceId' | 'devboxId'>) =>
   `devdeck-${serviceId}-${devboxId}`
 
-const runningGroup = (folders: readonly CgroupParent[], limits: Limits): Cgroup => {
+const runningGroup = (folders: readonly CgroupParent[], limits: Limits) => {
   const paths = folders.map(({ folder }) => folder)
   const placeOf = (controller: Controller) => folders.find(({ controllers }) => controllers.includes(controller))
   let kills = 0
@@ -104,7 +97,7 @@ const runningGroup = (folders: readonly CgroupParent[], limits: Limits): Cgroup 
       const text = read(join(placeOf('pids')?.folder ?? '', 'pids.events'))
       return Number(/^max (\d+)$/m.exec(text ?? '')?.[1] ?? 0)
     },
-    limitCpu(cpuCores) {
+    limitCpu(cpuCores: number) {
       const place = placeOf('cpu')
       if (place) unlessMissing(() => setLimit(place, 'cpu', { ...limits, cpuCores }))
     },

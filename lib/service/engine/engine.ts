@@ -139,32 +139,12 @@ const wrapped = (launch: Launch, openFiles: number): Launch => {
   const { file, args, cgroupFiles = [], ulimits = [], env } = launch
   if (launch.appliesLimits)
     return { ...launch, env: { ...env, DEVDECK_LAUNCH: [openFiles, ...cgroupFiles, ...ulimits].join('\n') } }
-  return { ...launch, ...withShell(file, args, cgroupFiles, ulimits, openFiles) }
-}
-
-const withShell = (
-  file: string,
-  args: readonly string[],
-  cgroupFiles: readonly string[],
-  ulimits: readonly string[],
-  openFiles: number,
-): Pick<Launch, 'file' | 'args'> => ({
-  file: '/bin/bash',
+  const counts = [openFiles, cgroupFiles.length, ulimits.length].map(String)
   // -p ignores BASH_ENV and functions from the environment, which a plain-process devbox controls. --norc because bash
   // runs ~/.bashrc when stdin is a socket, as Node's stdin is.
-  args: [
-    '--norc',
-    '-p',
-    '-c',
-    wrap,
-    'devbox',
-    ...[openFiles, cgroupFiles.length, ulimits.length].map(String),
-    ...cgroupFiles,
-    ...ulimits,
-    file,
-    ...args,
-  ],
-})
+  const shell = ['--norc', '-p', '-c', wrap, 'devbox', ...counts, ...cgroupFiles, ...ulimits]
+  return { ...launch, file: '/bin/bash', args: [...shell, file, ...args] }
+}
 
 /** Environment of every devbox process. Never includes the service's own, which holds API keys. */
 export const baseEnvironment = (spec: SandboxSpec, sandbox: Pick<Sandbox, 'home' | 'tmp'>): Record<string, string> => ({

@@ -1,10 +1,10 @@
+import type { EventEmitter } from 'node:events'
+import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { Condition } from '#lib/service/kit/condition.ts'
 import { at } from '#lib/service/kit/timer.ts'
+import type { DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { EvictionStore, StoredEviction } from '#lib/service/store/evictions.ts'
-
-// Ends the stream of a subscriber this far behind; reconnecting repeats everything pending.
-const maxQueued = 1000
 
 type Listener = (eviction: StoredEviction) => void
 
@@ -58,22 +58,19 @@ export class Evictions {
     return [...this.#pending.values()].filter((each) => each.account === account).map(view)
   }
 
-  /** Pending evictions of the account, then new ones until `signal` aborts or the reader is too far behind. */
+  /** Pending evictions of the account, then new ones until `signal` aborts. */
   async *watch(account: string, signal: AbortSignal): AsyncGenerator<Eviction> {
-    const pending = this.pending(account)
-    let queue: Eviction[] = []
+    let queue = this.pending(account)
     const condition = new Condition()
     const listener: Listener = (eviction) => {
-      if (eviction.account !== account || queue.length > maxQueued) return
+      if (eviction.account !== account) return
       queue.push(view(eviction))
       condition.notify()
     }
     this.#listeners.add(listener)
     signal.addEventListener('abort', condition.notify)
     try {
-      yield* pending
       while (!signal.aborted) {
-        if (queue.length > maxQueued) return
         const { changed } = condition
         const batch = queue
         queue = []
@@ -102,3 +99,54 @@ export class Evictions {
 }
 
 const view = ({ devbox_id, eviction_deadline_ms }: Eviction): Eviction => ({ devbox_id, eviction_deadline_ms })
+
+interface DrainOptions {
+  store: Pick<DevboxStore, 'unended' | 'mustFind'>
+  evictions: Evictions
+  changes: EventEmitter
+}
+
+/**
+ * Evicts all devboxes of all accounts at one deadline. Unspecified: includes devboxes that start before it. Afterwards,
+ * devboxes can be resumed.
+ */
+export class Drain {
+  readonly #options: DrainOptions
+  #deadlineMs = 0
+  #evict: 'schedule' | 'announce' = 'schedule'
+
+  constructor(options: DrainOptions) {
+    this.#options = options
+    options.changes.on('status', (id: string) => {
+      if (Date.now() < this.#deadlineMs) this.#drain(id)
+    })
+  }
+
+  schedule(deadlineMs: number): number {
+    return this.#start(deadlineMs, 'schedule')
+  }
+
+  /** Announces that the service stops at the deadline. Unspecified: running devboxes restart with the service. */
+  announce(deadlineMs: number): number {
+    return this.#start(deadlineMs, 'announce')
+  }
+
+  #start(deadlineMs: number, evict: 'schedule' | 'announce'): number {
+    const isPending = Date.now() < this.#deadlineMs
+    this.#deadlineMs = isPending ? Math.min(this.#deadlineMs, deadlineMs) : deadlineMs
+    this.#evict = evict
+    let devboxes = 0
+    for (const id of this.#options.store.unended()) if (this.#drain(id, deadlineMs)) devboxes++
+    return devboxes
+  }
+
+  /** False if the devbox cannot be evicted. Keeps an earlier deadline. */
+  #drain(id: string, deadlineMs = this.#deadlineMs): boolean {
+    const { store, evictions } = this.#options
+    const { account, status } = store.mustFind(id)
+    if (devboxRefusal('suspend', status)) return false
+    if ((evictions.deadlineOf(id) ?? Number.POSITIVE_INFINITY) > deadlineMs)
+      evictions[this.#evict](account, { devbox_id: id, eviction_deadline_ms: deadlineMs })
+    return true
+  }
+}

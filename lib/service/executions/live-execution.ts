@@ -1,13 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { Socket } from 'node:net'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import type { RunningDevbox } from '#lib/service/engine/engine.ts'
 import { signal, signalExitStatus, waitUntil } from '#lib/service/engine/processes.ts'
 import { runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
 import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
-import { shellFileName, shellScript } from './shell-script.ts'
-import { Stdin } from './stdin.ts'
 
 export const killedStatus = signalExitStatus('SIGKILL')
 
@@ -130,3 +132,116 @@ export class LiveExecution {
     return shellScript(command, `${this.#devbox.sandbox.run}/shell-${shellFileName(shell_name)}`)
   }
 }
+
+const maxBacklogBytes = 1024 * 1024
+/** Unspecified: how long a sender waits for the command to read before its text is rejected. */
+const maxWaitMs = 10_000
+
+class Stdin {
+  readonly #backlog = new PassThrough({ highWaterMark: maxBacklogBytes })
+  #socket: Socket | undefined
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor() {
+    this.#backlog.on('error', () => undefined)
+  }
+
+  /** Forwards to the command's pipe and closes it after the last write. */
+  connect(descriptor: number): void {
+    const socket = new Socket({ fd: descriptor, readable: false, writable: true })
+    socket.on('error', () => undefined)
+    socket.once('close', () => this.close())
+    this.#socket = socket
+    this.#backlog.pipe(socket)
+  }
+
+  /** Returns false if the text was rejected: the input has ended or the command doesn't read. */
+  write(text: string): Promise<boolean> {
+    const giveUpAt = Date.now() + maxWaitMs
+    return this.#enqueue(async () => {
+      if (this.#backlog.writableNeedDrain) await this.#drained(giveUpAt - Date.now())
+      if (!this.#backlog.writable || this.#backlog.writableNeedDrain) return false
+      this.#backlog.write(text)
+      return true
+    })
+  }
+
+  end(): Promise<boolean> {
+    return this.#enqueue(async () => {
+      if (!this.#backlog.writable) return false
+      this.#backlog.end()
+      return true
+    })
+  }
+
+  close(): void {
+    this.#backlog.destroy()
+    this.#socket?.destroy()
+  }
+
+  #enqueue(work: () => Promise<boolean>): Promise<boolean> {
+    const done = this.#queue.then(work)
+    this.#queue = done
+    return done
+  }
+
+  #drained(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer)
+        this.#backlog.off('drain', finish).off('close', finish)
+        resolve()
+      }
+      const timer = setTimeout(finish, waitMs)
+      this.#backlog.once('drain', finish).once('close', finish)
+    })
+  }
+}
+
+/**
+ * Builds the bash script that runs one command of a named shell. It restores the state saved by the shell's last
+ * command (directory, variables, functions, aliases, options, umask), runs the command and saves the state on exit, so
+ * each command has its own process group and exit status. If the command sets an EXIT trap, the state is saved before
+ * that trap runs. One group holds everything, because after an incomplete command such as `echo $(` bash misreads the
+ * next line.
+ */
+const shellScript = (command: string, stateFile: string): string => {
+  const file = quote(stateFile)
+  return `trap ${quote(saveState(file))} EXIT
+${recordGiven}
+shopt -s expand_aliases
+[ -f ${file} ] && . ${file} 2>/dev/null
+{ eval ${quote(command)}
+{ __devdeck_status=$?; [[ $(trap -p EXIT) == *__devdeck_options=* ]] || ${saveState(file)}
+(exit "$__devdeck_status"); } 2>/dev/null; }`
+}
+
+const shellFileName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32)
+
+// Don't save variables that every command gets: secrets must not be written to a file.
+const recordGiven = `declare -A __devdeck_given
+while read -r __devdeck_name; do __devdeck_given[$__devdeck_name]=\${!__devdeck_name@A}; done < <(compgen -e)`
+
+// Renamed into place, so a killed shell keeps its previous state. Skips variables that bash sets itself. `shopt`
+// options come first, since functions may depend on them; `set` options last, since errexit and nounset would affect
+// the lines before. The absolute path protects against PATH and aliases; the group hides xtrace output.
+const saveState = (file: string) => `{
+__devdeck_options=$(set +o)
+[[ $- != *e* ]] || __devdeck_options+=$'\\nset -e'
+set +eux
+{
+shopt -p
+printf 'cd -- %q\\n' "$PWD"
+mapfile -t __devdeck_names < <(compgen -v)
+for __devdeck_name in "\${__devdeck_names[@]}"; do
+case $__devdeck_name in BASH*|SHELLOPTS|EUID|PPID|UID|FUNCNAME|GROUPS|DIRSTACK|PIPESTATUS|_|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH*|COMP_*|HISTCMD|__devdeck*) ;;
+*) [[ \${!__devdeck_name@A} == "\${__devdeck_given[$__devdeck_name]-}" ]] || declare -p "$__devdeck_name" ;; esac
+done
+for __devdeck_name in "\${!__devdeck_given[@]}"; do [[ -v $__devdeck_name ]] || printf 'unset -v %s\\n' "$__devdeck_name"; done
+declare -f
+declare -xF
+alias -p
+umask -p
+printf '%s\\n' "$__devdeck_options"
+} > ${file}.new && /bin/mv -f ${file}.new ${file}
+} 2>/dev/null`

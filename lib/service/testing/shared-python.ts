@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { vi } from 'vitest'
 
 /**
- * Puts a Python with pytest first in PATH, outside of home directories, which trials cannot see. Undefined if there is no
+ * Puts a Python with pytest below /opt, which trials see, first in PATH. Undefined if there is no
  * pytest to copy.
  */
 export const sharePython = (): { prefix: string; remove: () => void } | undefined => {
   const packages = ['pytest', '_pytest', 'pluggy', 'iniconfig', 'packaging', 'pygments', 'py']
-  const prefix = mkdtempSync(join(tmpdir(), 'devdeck-python-'))
+  let prefix = ''
   const remove = () => rmSync(prefix, { recursive: true, force: true })
   const run = (file: string, ...args: string[]) => execFileSync(file, args, { encoding: 'utf8', stdio: 'pipe' }).trim()
   try {
+    prefix = mkdtempSync('/opt/devdeck-python-')
     const folder = dirname(dirname(run('python3', '-c', `import ${packages.join(', ')}; print(pytest.__file__)`)))
     run('/usr/bin/python3', '-m', 'venv', '--without-pip', '--system-site-packages', prefix)
     const site = run(join(prefix, 'bin/python3'), '-c', "import sysconfig; print(sysconfig.get_path('purelib'))")

@@ -3,7 +3,6 @@ import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bashrc, isRootFolder, type Launch, type SandboxSpec, userOf } from '../engine.ts'
 import { resolverFile } from '../network/outbound.ts'
-import type { Python } from '../python.ts'
 import { programFolders, publicEtc } from './host-files.ts'
 import { seccompFilter } from './seccomp.ts'
 import { overlaysOf } from './system.ts'
@@ -21,9 +20,8 @@ export const boxCommand = (
   spec: SandboxSpec,
   uid: number | undefined,
   masks: readonly string[],
-  python: Python | undefined,
 ): Pick<Launch, 'file' | 'args'> => {
-  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(spec, masks, python, at)]
+  const command = (at: (source: string) => string) => [bwrap, ...boxArguments(spec, masks, at)]
   if (uid !== undefined || spec.system) return runAsUser(uid, command, spec.system ? overlaysOf(spec.system) : [])
   // Only root of a user namespace may join namespaces it owns, and bwrap's inner one can't be named from outside. An
   // extra outer namespace makes it possible to enter.
@@ -42,12 +40,7 @@ export const boxCommand = (
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
-const boxArguments = (
-  spec: SandboxSpec,
-  masks: readonly string[],
-  python: Python | undefined,
-  at: (source: string) => string,
-): string[] => [
+const boxArguments = (spec: SandboxSpec, masks: readonly string[], at: (source: string) => string): string[] => [
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
   ...['--hostname', spec.hostname, '--die-with-parent', '--as-pid-1'],
   ...(spec.system ? ['--cap-drop', 'ALL', '--bind', systemMount, '/'] : machineArguments(spec)),
@@ -60,7 +53,6 @@ const boxArguments = (
   ...['--ro-bind', at(bashrc), bashrcInside],
   ...['--ro-bind', at(resolverFile), '/etc/resolv.conf'],
   ...(spec.root === undefined ? [] : rootFolders(spec.root, at)),
-  ...(python?.folders ?? []).flatMap((folder) => ['--ro-bind', at(folder), folder]),
   ...(spec.system ? [] : ['--ro-bind-data', '4', '/etc/passwd', '--ro-bind-data', '5', '/etc/group']),
   ...(spec.system ? [] : ['--remount-ro', '/etc']),
   ...(spec.root === undefined && !spec.system ? ['--remount-ro', '/'] : []),

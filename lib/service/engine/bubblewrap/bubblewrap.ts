@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import {
   baseEnvironment,
@@ -22,7 +23,6 @@ import { createConnector } from '../network/connector.ts'
 import type { NetworkLaunches, Outbound } from '../network/outbound.ts'
 import { openOutbound } from '../network/outbound.ts'
 import { childrenOf, hasExited, signal, waitUntil } from '../processes.ts'
-import { machinePython } from '../python.ts'
 import { bashrcInside, boxCommand, bwrap, homeOf, run, tmp } from './arguments.ts'
 import { masksFor } from './host-files.ts'
 import { callNumbers, seccompFilter } from './seccomp.ts'
@@ -58,7 +58,7 @@ export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
       )
       const command = { argv: ['/bin/bash', '-c', 'test "$HOME" = "$PWD" && touch probe'], env: {} }
       const child = spawnIn(sandbox.launch(command), { stdio: ['ignore', 'ignore', 'pipe'], detached: true })
-      const errorOutput = text(child.stderr)
+      const errorOutput = text(child.stderr as Readable)
       const [code] = await once(child, 'exit')
       await sandbox.stop()
       return code === 0 ? undefined : `a test command failed: ${(await errorOutput).trim() || code}`
@@ -75,7 +75,6 @@ const startSandbox = async (
   masks: readonly string[],
   report: (sentence: string) => void = () => undefined,
 ): Promise<Sandbox> => {
-  const python = spec.root === undefined ? undefined : await machinePython()
   const enforcement = await enforceLimits(spec, 'bubblewrap', report)
   const user = hasDedicatedUsers() ? allocateUsers(spec.devboxId, spec.system ? 'range' : 'single') : undefined
   const end = async () => {
@@ -90,7 +89,7 @@ const startSandbox = async (
     // the operator's terminal and gets no Ctrl-C from it.
     holder = spawnIn(
       {
-        ...boxCommand(spec, user?.uid, masks, python),
+        ...boxCommand(spec, user?.uid, masks),
         env: { PATH: '/usr/bin:/bin', ...markers(spec) },
         cwd: '/',
         cgroupFiles: enforcement.launch.cgroupFiles,
@@ -174,10 +173,10 @@ const lowerOutOfMemoryScore = (pid: number) => {
 }
 
 const readInitPid = async (holder: ChildProcess): Promise<number> => {
-  const errorOutput = text(holder.stderr)
+  const errorOutput = text(holder.stderr as Readable).catch(() => '')
   const stdout = holder.stdout as Readable
   const [info] = await Promise.all([
-    text(holder.stdio[3] as Readable),
+    text(holder.stdio[3] as Readable).catch(() => ''),
     Promise.race([once(stdout, 'data'), once(stdout, 'end')]),
   ])
   const pid = /"child-pid":\s*(\d+)/.exec(info)?.[1]
@@ -191,16 +190,6 @@ const withUser = (file: string, name: string, id: number, rest: string): string 
     .split('\n')
     .filter((each) => each !== '' && !each.startsWith(`${name}:`) && each.split(':')[2] !== String(id))
   return `${[...others, rest === '' ? `${name}:x:${id}:` : `${name}:x:${id}:${id}:${rest}`].join('\n')}\n`
-}
-
-const text = async (stream: Readable | null): Promise<string> => {
-  let all = ''
-  try {
-    for await (const chunk of stream ?? []) all += chunk
-  } catch {
-    // A broken pipe counts as closed.
-  }
-  return all
 }
 
 const networkLaunches = (

@@ -37,31 +37,15 @@ export const seccompFilter = (machine: string = process.arch): Buffer | undefine
   return Buffer.concat(program.map(bytesOf))
 }
 
+/** Numbers of the calls that the Perl scripts make, in their order. */
 export const callNumbers = (): string => {
   const column = process.arch === 'arm64' ? 1 : 0
-  return (
-    [
-      'setns',
-      'unshare',
-      'mount',
-      'prctl',
-      'setgroups',
-      'setresgid',
-      'setresuid',
-      'setsid',
-      'seccomp',
-      'prlimit64',
-      'close',
-      'setfsuid',
-      'setfsgid',
-      'open_tree',
-      'mount_setattr',
-      'move_mount',
-    ] as const
-  )
-    .map((name) => calls[name][column])
-    .join(',')
+  return callsOfScripts.map((name) => calls[name][column]).join(',')
 }
+const callsOfScripts = [
+  ...(['setns', 'unshare', 'mount', 'prctl', 'setgroups', 'setresgid', 'setresuid', 'setsid', 'seccomp'] as const),
+  ...(['prlimit64', 'close', 'setfsuid', 'setfsgid', 'open_tree', 'mount_setattr', 'move_mount'] as const),
+]
 
 const EPERM = 1
 const ENOSYS = 38

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { System } from '../engine.ts'
-import { machinePython } from '../python.ts'
 import { isBelow, machineFolders, privatePaths, publicNamesForUsers } from './host-files.ts'
 import { allocateUsers, hasDedicatedUsers, type Overlay, runAsUser, systemMount } from './users.ts'
 
@@ -108,10 +107,8 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
   const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].filter(
     (name) => existsSync(`/${name}`) && lstatSync(`/${name}`).isSymbolicLink(),
   )
-  const python = (await machinePython())?.folders ?? []
   const contents = JSON.stringify([
     version,
-    python,
     await listOf(names.map((name) => join('/etc', name))),
     accounts,
     links.map((name) => readlinkSync(`/${name}`)),
@@ -126,7 +123,6 @@ export const makeSystemBase = async (folder: string): Promise<string> => {
     await mkdir(join(unfinished, path), { recursive: true, mode })
     await chmod(join(unfinished, path), mode)
   }
-  for (const path of python) await makeFolders(join(unfinished, path))
   for (const path of overlaidFolders()) {
     await makeFolders(join(unfinished, path))
     if (!hasDedicatedUsers())
@@ -175,7 +171,7 @@ const makeFolders = async (path: string): Promise<void> => {
   await chmod(path, 0o755)
 }
 
-const version = 2
+const version = 3
 
 const rootFolders: [path: string, mode: number][] = [
   ...['boot', 'dev', 'etc', 'home', 'media', 'mnt', 'opt', 'proc', 'run', 'srv', 'sys', 'usr', 'var'].map(
