@@ -167,9 +167,7 @@ export class Devboxes {
     throw new ServiceError(
       'unavailable',
       'The service is running out of file descriptors; raise `ulimit -n` or shut down devboxes',
-      {
-        retryAfterSeconds: 5,
-      },
+      { retryAfterSeconds: 5 },
     )
   }
 

@@ -96,9 +96,7 @@ export class Tunnels {
         throw new ServiceError(
           'unavailable',
           `Devbox ${id} is ${status} and its tunnel doesn't resume it on requests`,
-          {
-            shouldRetry: false,
-          },
+          { shouldRetry: false },
         )
       await this.#devboxes.reaches(account, id, ['suspended', 'failure', 'shutdown'], wakeMs, signal)
       if (this.#devboxes.get(account, id).status === 'suspended') await this.#devboxes.resume(account, id)

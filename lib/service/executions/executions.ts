@@ -146,9 +146,7 @@ export class Executions {
       throw new ServiceError(
         'rate_limited',
         `This account has reached its limit of ${unfinished} queued and running commands`,
-        {
-          retryAfterSeconds: 5,
-        },
+        { retryAfterSeconds: 5 },
       )
   }
 

@@ -126,9 +126,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
     throw new ServiceError(
       'rate_limited',
       `This devbox has reached its limit of ${openFiles} parallel file transfers`,
-      {
-        retryAfterSeconds: 1,
-      },
+      { retryAfterSeconds: 1 },
     )
   // Without the devbox's variables, which could change how bash and the tools behave.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }

@@ -266,10 +266,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
   it('kills bash but not its children by default', async () => {
     const execution = await start('sleep 987 & echo $!; wait')
     const child = (await firstOutput(execution)).trim()
-    expect(await kill(execution)).toMatchObject({
-      status: 'completed',
-      exit_status: 137,
-    })
+    expect(await kill(execution)).toMatchObject({ status: 'completed', exit_status: 137 })
     expect((await run(`kill -0 ${child}`)).exit_status).toBe(0)
     await run(`kill ${child}`)
   })
@@ -349,11 +346,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await firstOutput(crashed)
     await service.restart()
     await service.reach(id, 'running')
-    expect(await get(execution)).toMatchObject({
-      status: 'completed',
-      exit_status: 137,
-      stdout: 'before\n',
-    })
+    expect(await get(execution)).toMatchObject({ status: 'completed', exit_status: 137, stdout: 'before\n' })
     expect((await run('cat ~/kept')).stdout).toBe('kept\n')
     const devbox = await service.client.devboxes.get({ params: { id } })
     expect(devbox.state_transitions.map(({ status }) => status).slice(-2)).toEqual(['initializing', 'running'])

@@ -59,9 +59,7 @@ export class Terminals {
       throw new ServiceError(
         'rate_limited',
         `The account has reached its limit of ${count} terminal sessions; close one`,
-        {
-          retryAfterSeconds: 30,
-        },
+        { retryAfterSeconds: 30 },
       )
     const shell = new Shell(key, devbox, size ?? defaultSize, () => {
       if (this.find(key) === shell) this.#shells.delete(keyOf(key))
