@@ -10,7 +10,7 @@ import {
   resumeRefusal,
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { type DevboxEvent, idlePolicy, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import type { RunningDevbox, System } from '#lib/service/engine/engine.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -29,7 +29,6 @@ import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
 import { DevboxSession, networkOf, type Reasons, type SessionOptions } from './session.ts'
 
-// An eviction gives up on a devbox that takes longer to start.
 const maxStartMs = 24 * 60 * 60 * 1000
 // More parallel starts don't finish sooner and slow down the service.
 const maxConcurrentStarts = 8
@@ -45,7 +44,6 @@ interface Options extends SessionOptions {
 }
 
 interface Origin {
-  /** Repeating a request with the same id and body returns the same devbox. */
   requestId?: string
   initiatorType?: NonNullable<Devbox['initiator_type']>
   initiatorId?: string
@@ -72,8 +70,7 @@ export class Devboxes {
     this.#options = options
   }
 
-  // After a service restart, once leftover processes are dead: completes executions, settles transitional states and
-  // restarts running devboxes. They are starting, not running, when this resolves.
+  // Call once leftover processes are dead. Devboxes are starting, not running, when this resolves.
   async recover(): Promise<void> {
     const { store, executions, folderOf, lostAndFound } = this.#options
     await executions.recover()
@@ -104,8 +101,6 @@ export class Devboxes {
     return this.get(account, await id)
   }
 
-  // Returns the id. Throws 400 or 501 for an invalid or unsupported request, 404 or 409 for its snapshot, 429 over the
-  // limit.
   async #create(account: string, body: DevboxCreate, origin: Origin): Promise<string> {
     const { store, folderOf, engine } = this.#options
     const { root, system, network } = origin
@@ -255,8 +250,7 @@ export class Devboxes {
     return this.get(account, id)
   }
 
-  // Resolves when all processes are gone and the disk is deleted. Throws 409 while a snapshot is being taken, unless
-  // `force` cancels it.
+  /** Resolves when processes and disk are gone. Throws 409 during a snapshot, which `force` cancels. */
   async shutdown(account: string, id: string, { force }: { force: boolean }): Promise<Devbox> {
     const { snapshots } = this.#options
     const hasDisk = keepsDisk(this.get(account, id))
@@ -320,15 +314,9 @@ export class Devboxes {
   }
 
   async #restore(id: string) {
-    const spec = this.#spec(id)
-    const idle = idlePolicy(spec.launch_parameters)
-    if (spec.status === 'running' && isOverdue(spec)) {
-      if (idle?.on_idle === 'suspend') void this.#suspendAutomatically(id)
-      else void this.#shutDown(id, idle ? 'idle' : 'keep_alive_timeout')
-    } else if (nextStatus(spec.status, 'recover')) {
-      const next = await this.#moveWithRetry(id, 'recover')
-      if (next !== undefined && next !== 'suspended') this.#start(id)
-    }
+    if (nextStatus(this.#spec(id).status, 'recover') === undefined) return
+    const next = await this.#moveWithRetry(id, 'recover')
+    if (next !== undefined && next !== 'suspended') this.#start(id)
   }
 
   async #cleanUp(ids: readonly string[]) {
@@ -387,7 +375,7 @@ export class Devboxes {
     })
   }
 
-  /** Batched, because every write waits for the disk. After a crash the times are slightly old. */
+  /** Batched, because every write waits for the disk. */
   #storeLastUsed() {
     const used = [...this.#sessions.values()].filter(
       ({ id, hasNewUse }) => hasNewUse && this.#spec(id).status === 'running',
@@ -404,9 +392,3 @@ export class Devboxes {
 
 /** Unspecified: public clients expect 400 if the state doesn't allow the request. */
 const invalidState = (reason: string) => new ServiceError('invalid_argument', reason, { shouldRetry: false })
-
-const isOverdue = ({ keep_alive_until_ms, last_used_ms, launch_parameters }: DevboxRecord): boolean => {
-  const idle = idlePolicy(launch_parameters)
-  const untilMs = idle ? last_used_ms && last_used_ms + idle.idle_time_seconds * 1000 : keep_alive_until_ms
-  return untilMs !== null && untilMs <= Date.now()
-}

@@ -8,7 +8,6 @@ import { measure } from './disk.ts'
 import { diskFolders } from './mounts.ts'
 
 const checkIntervalMs = 1_000
-/** Measuring takes at most a fifth of the time. */
 const pauseFactor = 4
 /** Measure this often even if free space hasn't changed: deletions elsewhere may hide a devbox's writes. */
 const maxPauseMs = 30_000
@@ -38,10 +37,7 @@ interface Measured {
   history: { atMs: number; usedBytes: number }[]
 }
 
-/**
- * Enforces the total disk size of running devboxes, measuring while the file system fills. Unspecified: over the limit a
- * devbox is suspended; resumed, it may run as long as it doesn't grow.
- */
+/** Unspecified: over the limit a devbox is suspended; resumed, it may run as long as it doesn't grow. */
 export class DiskWatch {
   readonly #options: Options
   readonly #measured = new Map<string, Measured>()

@@ -17,9 +17,7 @@ interface Tool {
   onError: (line: string) => void
 }
 
-// Runs a system tool on folders that a devbox may be changing. The devbox could replace a folder with a symlink at any
-// time, so the tool runs in its own root. Returns the exit code; on abort, rejects with the signal's reason after the
-// tool has exited.
+// A devbox may replace a folder with a symlink at any time, so the tool runs in its own root.
 const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, onOutput, onError }: Tool) => {
   signal?.throwIfAborted()
   const [file = '', ...args] = isolation === 'bubblewrap' ? confined(argv, reads, writes) : argv
@@ -38,7 +36,6 @@ const run = async ({ argv, reads = [], writes = [], isolation, marks, signal, on
   else child.stdout.resume()
   createInterface({ input: child.stderr }).on('line', onError)
   try {
-    // Wait for `close`, when no process of the tool is left.
     const [code] = (await once(child, 'close')) as [number | null]
     signal?.throwIfAborted()
     return code
@@ -67,11 +64,7 @@ interface Copy extends Pick<Tool, 'isolation' | 'marks' | 'signal'> {
   to: string
 }
 
-/**
- * Copies folders with modes, times, links, extended attributes and holes, sharing blocks where possible. Unspecified:
- * files being written are copied as they are; files that vanish are skipped. Throws a ServiceError if anything else
- * can't be copied.
- */
+/** Unspecified: files being written are copied as they are; files that vanish are skipped. */
 export const copyFolders = async ({ from, to, ...how }: Copy): Promise<void> => {
   const last = (line: string) => from.reduce((text, path) => text.replaceAll(path, path.split('/').at(-1) ?? ''), line)
   let problem: string | undefined
@@ -95,10 +88,7 @@ const isVanished = (line: string) =>
   /^cp: .*: (No such file or directory|Not a directory|Too many levels of symbolic links)$/.test(line) ||
   /^cp: (skipping file .* replaced while being copied|will not overwrite just-created )/.test(line)
 
-/**
- * Measures folders that a devbox may be changing; hard links count once. Unspecified: `usedBytes` counts at least
- * `minFileBytes` per entry, because even empty files use up inodes.
- */
+/** Hard links count once. Unspecified: every entry uses at least `minFileBytes`, since empty files use inodes. */
 export const measure = async (
   folders: readonly string[],
   how: Pick<Tool, 'isolation' | 'marks' | 'signal'>,

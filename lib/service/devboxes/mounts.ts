@@ -48,10 +48,7 @@ export const stageMounts = async (folder: string, mounts: readonly Mount[]): Pro
   }
 }
 
-/**
- * Creates `home` and `tmp`, empty or with `restore`. `home` is renamed into place last, so an interrupted run starts
- * over.
- */
+/** `home` is renamed into place last, so an interrupted run starts over. */
 export const makeDisk = async (folder: string, restore?: (to: string) => Promise<void>): Promise<void> => {
   const home = join(folder, 'home')
   const unfinished = join(folder, 'new')

@@ -106,7 +106,6 @@ const invalid = (field: string, problem: string) => fieldError('invalid_argument
 const fieldError = (code: 'invalid_argument' | 'not_implemented', field: string, problem: string) =>
   new ServiceError(code, `${field} ${problem}`, { field, shouldRetry: false })
 
-/** Lowercase, because the key is part of a host name. 128 random bits. */
 export const newTunnel = ({ auth_mode, http_keep_alive, wake_on_http }: TunnelOptions, now: number): Tunnel => ({
   tunnel_key: randomBytes(16).toString('hex'),
   auth_mode: auth_mode ?? 'open',

@@ -39,7 +39,6 @@ export const writeDevboxFile = (folder: string, record: DevboxRecord) => writeFi
 export const writeSnapshotFile = (folder: string, record: SnapshotRecord) =>
   writeFields(folder, SnapshotFile.shape, record)
 
-/** Undefined if missing (older releases) or unreadable. */
 export const readDevboxFile = (folder: string) => readFields(folder, DevboxFile)
 export const readSnapshotFile = (folder: string) => readFields(folder, SnapshotFile)
 

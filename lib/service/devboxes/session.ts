@@ -86,7 +86,6 @@ export class DevboxSession {
     this.#host = host
   }
 
-  /** Aborted when the session stops, which also cancels an unfinished start. */
   get stopped(): AbortSignal {
     return this.#stopped.signal
   }
@@ -195,7 +194,6 @@ export class DevboxSession {
       await removeFolder(sandboxSpec.run)
       await mkdir(sandboxSpec.run, { mode: 0o700 })
       stopped.throwIfAborted()
-      // After a restart, the file limit may be too low for all devboxes.
       if (!hasDescriptorsFor(1)) throw new Error('the service is running out of file descriptors; raise `ulimit -n`')
       this.#sandbox = await engine.start(sandboxSpec, (sentence) => this.#log('warn', sentence))
       return this.#sandbox
@@ -228,8 +226,7 @@ export class DevboxSession {
     if (spec.entrypoint) void this.#runEntrypoint(sandbox, spec.entrypoint)
   }
 
-  // Unspecified: the devbox shuts down when its entrypoint exits, whatever the status. It fails only if memory or disk
-  // ran out.
+  // Unspecified: whatever its exit status, unless memory or disk ran out.
   async #runEntrypoint(sandbox: Sandbox, entrypoint: string) {
     const { ok, failureReason } = await this.#run(sandbox, 'entrypoint', entrypoint)
     if (this.stopped.aborted) return
@@ -352,7 +349,6 @@ const sandboxSpecOf = (
   }
 }
 
-/** Throws 400 if the policy doesn't exist, 501 if it isn't supported. */
 export const networkOf = (
   account: string,
   { network_policy_id: id }: LaunchParameters,

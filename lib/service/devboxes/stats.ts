@@ -15,7 +15,6 @@ interface Options {
   folderOf: (devboxId: string) => string
 }
 
-/** Logs the resource usage of running devboxes. */
 export class DevboxStats {
   readonly #options: Options
   readonly #running = new Set<string>()

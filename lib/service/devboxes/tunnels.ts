@@ -7,7 +7,6 @@ import type { DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { Devboxes } from './devboxes.ts'
 import { newTunnel } from './new-devbox.ts'
 
-/** How long a request waits for its devbox to resume and its app to listen. */
 const wakeMs = 30_000
 const retryIntervalMs = 100
 
@@ -22,7 +21,6 @@ interface Opened {
   release: () => void
 }
 
-/** Manages tunnels and the connections through them; `routes/tunnel-proxy` forwards the requests. */
 export class Tunnels {
   readonly #store: DevboxStore
   readonly #devboxes: Devboxes

@@ -43,13 +43,10 @@ export const removeGroupsOf = async (serviceId: string): Promise<void> => {
 }
 
 const ownName = 'devdeck-service'
-/** CPU weight relative to a normal program. The service needs little CPU, but every call waits for it. */
+/** Every call waits for the service, which needs little CPU. */
 const serviceWeight = 4
 
-/**
- * Gives the service CPU priority over its devboxes. Child processes inherit it until they join a devbox cgroup. Returns
- * an undo function.
- */
+/** Gives the service CPU priority over its devboxes. Returns an undo function. */
 export const prioritizeService = (): (() => void) => {
   const place = cgroupParents().find(({ version, controllers }) => version === 1 && controllers.includes('cpu'))
   // Version 2 does this in `moveToLeaf`; leaving a cgroup there would mean leaving the systemd unit.
@@ -180,7 +177,6 @@ const findParents = (): CgroupParent[] => {
     )
     const path = own.find((group) => (version === 2 ? group.id === '0' : group.controllers.some(isOneOf(controllers))))
     if (!path || missing.length === 0) continue
-    // In a container the mount may show only part of the tree.
     const below = relative(root, path.path)
     const folder = below.startsWith('..') ? mountPoint : join(mountPoint, below)
     const candidates =
@@ -193,7 +189,6 @@ const findParents = (): CgroupParent[] => {
   return found
 }
 
-/** Candidate parents, nearest first, ordered by the number of available controllers. */
 const version2Parents = (own: string, top: string, missing: readonly Controller[]): CgroupParent[] => {
   moveToLeaf(own, missing)
   const all: CgroupParent[] = []
@@ -220,7 +215,7 @@ const moveToLeaf = (own: string, controllers: readonly Controller[]) => {
     try {
       write(join(own, 'cgroup.subtree_control'), `+${name}`)
     } catch {
-      // Not delegated by the ancestors.
+      // Not delegated.
     }
   unlessRefused(() => write(join(leaf, 'cpu.weight'), serviceWeight * 100))
 }

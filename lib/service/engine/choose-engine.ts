@@ -3,10 +3,7 @@ import { bubblewrap } from './bubblewrap/bubblewrap.ts'
 import type { Engine, Isolation } from './engine.ts'
 import { plainProcess } from './process/plain-process.ts'
 
-/**
- * Picks the engine. `auto` uses bubblewrap if a probe succeeds and logs a warning otherwise. Throws a StartError if
- * bubblewrap is required but doesn't work.
- */
+/** `auto` uses bubblewrap if a probe succeeds. Throws a StartError if a required bubblewrap doesn't work. */
 const chooseEngine = async (requested: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
   if (requested !== 'none') {
     const problem = await bubblewrap.problem()
@@ -22,7 +19,7 @@ const chooseEngine = async (requested: Isolation | 'auto', log: (line: string) =
 export const probeEngine = (requested: Isolation | 'auto') => {
   const warnings: string[] = []
   const engine = chooseEngine(requested, (message) => warnings.push(message))
-  // Awaited later; avoids an unhandled rejection until then.
+  // Awaited later.
   engine.catch(() => undefined)
   return { engine, warnings }
 }

@@ -62,10 +62,8 @@ const countsProcesses = (isolation: Isolation) => isolation === 'bubblewrap' && 
 const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
 
 const checkIntervalMs = 500
-/** A build with too many jobs hits the limit a few times; only a fork loop hits it this often. */
 const forkBombRefusals = 50
 const throttledCores = 0.05
-/** 10 s without a refused fork; fork bombs pause between attempts. */
 const checksUntilCalm = 20
 
 // Throttles a devbox to 5% of a core while it keeps hitting its process limit. Each refused fork takes kernel-wide

@@ -26,10 +26,7 @@ const readProcessTable = (): ProcessTable => {
   return alive
 }
 
-/**
- * Finds processes whose environment contains all `marked` variables, their descendants, and sessions they lead. Never
- * includes this process, or sessions led by someone else such as the login shell.
- */
+/** Finds processes with all `marked` variables, their descendants, and sessions they lead; never this process. */
 export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readProcessTable()): number[] => {
   const variablesToMatch = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
   const found = new Set<number>()
@@ -51,7 +48,6 @@ export const processesByDevbox = (serviceId: string): Map<string, (ProcessStat &
   const alive = readProcessTable()
   const mark = `DEVDECK_SERVICE_ID=${serviceId}`
   const idName = 'DEVDECK_DEVBOX_ID='
-  // Bounded, because reused pids could form a cycle.
   const devboxOf = (pid: number, left = 64): string | undefined => {
     const found = alive.get(pid)
     if (!found || left === 0) return undefined
@@ -88,9 +84,7 @@ export const waitForExit = async (child: ChildProcess): Promise<number> => {
   return code ?? signalExitStatus(signalName ?? 'SIGKILL')
 }
 
-/**
- * Polls until `done` returns true. Throws after 10 s: a process that survives SIGKILL that long is stuck in the kernel.
- */
+/** Polls for 10 s: a process that survives SIGKILL that long is stuck in the kernel. */
 export const waitUntil = async (done: () => boolean | Promise<boolean>): Promise<void> => {
   const giveUpAt = Date.now() + 10_000
   while (!(await done())) {

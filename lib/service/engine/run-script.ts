@@ -17,10 +17,8 @@ interface Options {
   script: string
   attach(stream: Stream, reader: Socket): void
   connectStdin?: ((descriptor: number) => void) | undefined
-  /** Returns an exit status if the script must not start any more. */
   canceled?(): number | undefined
   spawned?(child: ChildProcess): void
-  /** Lets background processes continue to write after the script has ended. */
   keepsOutputOpen?: boolean
 }
 
@@ -66,10 +64,7 @@ export const runScript = async (
 // Linux limits one argument to 128 KiB; longer scripts go through a file.
 const maxArgumentBytes = 100_000
 
-/**
- * Writes a new file in the run folder and returns its name. The devbox can write there too: a random name and exclusive
- * creation keep it from redirecting the write through a symlink.
- */
+/** Returns the name of a new file. A random name, because the devbox could redirect the write through a symlink. */
 export const putRunFile = async (
   { sandbox, runFolder }: Pick<RunningDevbox, 'sandbox' | 'runFolder'>,
   prefix: string,
@@ -87,10 +82,7 @@ interface Pipe {
   theirs: number
 }
 
-/**
- * Opens real pipes, which Node can't create: opening /dev/stdout by name fails on the sockets that it uses. They are
- * anonymous, because reopening a named one as /dev/stdin after EOF would hang. Our ends don't block.
- */
+/** Anonymous pipes with our ends non-blocking. Programs can't reopen the sockets that Node uses as /dev/stdout. */
 const openPipes = async (ours: readonly ('read' | 'write')[]): Promise<[Pipe, Pipe, Pipe?]> => {
   const redirections = ours.map((_, i) => `${i + 3}<> <(:)`).join(' ')
   const maker = spawnProcess('/bin/bash', ['-c', `exec ${redirections} && echo made && read -r _`], {
@@ -110,7 +102,6 @@ const openPipes = async (ours: readonly ('read' | 'write')[]): Promise<[Pipe, Pi
       const [own, other] =
         end === 'read' ? [constants.O_RDONLY, constants.O_WRONLY] : [constants.O_WRONLY, constants.O_RDONLY]
       const pipe = { ours: open(i, own | constants.O_NONBLOCK), theirs: open(i, other) }
-      // Lets a command running as another user reopen it by name.
       fchmodSync(pipe.theirs, 0o666)
       return pipe
     }) as [Pipe, Pipe, Pipe?]

@@ -106,10 +106,7 @@ interface DrainOptions {
   changes: EventEmitter
 }
 
-/**
- * Evicts all devboxes of all accounts at one deadline. Unspecified: includes devboxes that start before it. Afterwards,
- * devboxes can be resumed.
- */
+/** Evicts all devboxes at one deadline. Unspecified: includes devboxes that start before it. */
 export class Drain {
   readonly #options: DrainOptions
   #deadlineMs = 0

@@ -7,10 +7,7 @@ const intervalMs = 1_000
 const defaultFloorBytes = 256 * 2 ** 20
 const defaultFloorShare = 0.05
 
-/**
- * When host memory is low, the least recently used devbox is evicted. When disk space is low, the devbox that is filling the
- * disk, if any: suspending others frees no disk space.
- */
+// Low memory evicts the least recently used devbox, low disk space the one that is filling the disk.
 export interface Pressure {
   /** Free bytes below which devboxes are evicted. 0: never. Default: 256 MiB or 5 %, whichever is less. */
   minFreeMemoryBytes?: number

@@ -17,8 +17,7 @@ import { decodeChunks, OutputAllowance, readFinished, readTail } from './output-
 
 /** Unspecified: how much of each stream's end a response includes; the streams have all of it. */
 const maxResponseBytes = 1024 * 1024
-// Unspecified: how long a repeated `x-request-id` with the same command returns the first execution. Public clients
-// reuse the id for retries, which must not run the command twice.
+// Unspecified: how long public clients may repeat a command with the same `x-request-id` without running it twice.
 const retryWindowMs = 10 * 60 * 1000
 const killWaitMs = 2000
 
@@ -26,9 +25,7 @@ export interface Launch {
   account: string
   command: string
   shellName?: string | null | undefined
-  /** Caller-defined id; launching it twice returns the same execution. */
   id?: string | null | undefined
-  /** Without an `id`, repeating the same command under this id returns the same execution. */
   requestId?: string
   attachStdin?: boolean | null | undefined
 }
@@ -44,7 +41,6 @@ interface Options {
 export class Executions {
   readonly #options: Options
   readonly #live = new Map<string, LiveExecution>()
-  /** Resolves when each named shell is free. */
   readonly #shells = new Map<string, Promise<unknown>>()
   readonly #allowances = new Map<string, OutputAllowance>()
   readonly #changes = new EventEmitter().setMaxListeners(0)
@@ -53,18 +49,14 @@ export class Executions {
     this.#options = options
   }
 
-  /** Completes executions interrupted by a service restart, after their processes were killed. */
+  /** Completes executions interrupted by a service restart. */
   async recover(): Promise<void> {
     for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#options.store.unfinished()) {
       const folder = this.#folder(devbox_id, id)
       const message = 'devdeck: the service restarted while this command was running; the command was killed'
-      let isReported = true
-      try {
-        await mkdir(folder, { recursive: true, mode: 0o700 })
-        await appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 })
-      } catch {
-        isReported = false
-      }
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+        .then(() => appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 }))
+        .catch(logFailure(`Could not store the end of execution ${id}`))
       const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
       this.#options.logs.append(devbox_id, { ...about, level: 'error', message })
       this.#options.logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
@@ -72,7 +64,7 @@ export class Executions {
         exitStatus: killedStatus,
         endTimeMs: Date.now(),
         stdoutCut: stdout_cut === 1,
-        stderrCut: stderr_cut === 1 || !isReported,
+        stderrCut: stderr_cut === 1,
       }
       void untilStored(
         () => this.#options.store.complete(devbox_id, id, end),
@@ -213,9 +205,7 @@ export class Executions {
     return decodeChunks(bytes, offset)
   }
 
-  // Sends SIGKILL to the launched bash or its process group; does nothing if completed. Unspecified: the signal and the
-  // resulting state. SIGKILL can't be ignored; the response waits up to 2 s for the end. Without the group, child
-  // processes continue.
+  // Unspecified: SIGKILL, which can't be ignored; the response waits up to 2 s for the end.
   async kill(devboxId: string, id: string, wholeGroup: boolean): Promise<void> {
     this.#record(devboxId, id)
     await this.#live.get(keyOf(devboxId, id))?.signal('SIGKILL', wholeGroup)
@@ -284,7 +274,6 @@ export class Executions {
 
 const keyOf = (devboxId: string, id: string) => `${devboxId} ${id}`
 
-/** UUIDv7 */
 const newUuid7 = (): string => {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(Date.now(), 0, 6)

@@ -28,19 +28,18 @@ export class LiveExecution {
   readonly record: ExecutionRecord
   readonly output: Record<Stream, OutputBuffer>
   readonly stdin: Stdin | undefined
+  readonly #options: Options
   readonly #ended = Promise.withResolvers<number>()
-  readonly #devbox: RunningDevbox
-  readonly #log: CommandLog
   readonly #canceled = Promise.withResolvers<void>()
   #canceledStatus: number | undefined
   #devboxStopped = false
   #child: ChildProcess | undefined
 
-  constructor({ account, record, devbox, folder, allowance, log, attachStdin }: Options) {
+  constructor(options: Options) {
+    const { account, record, folder, allowance, attachStdin } = options
     this.account = account
     this.record = record
-    this.#devbox = devbox
-    this.#log = log
+    this.#options = options
     this.output = {
       stdout: new OutputBuffer(join(folder, 'stdout'), allowance),
       stderr: new OutputBuffer(join(folder, 'stderr'), allowance),
@@ -69,7 +68,7 @@ export class LiveExecution {
     }
     this.stdin?.close()
     await Promise.all(streams.map((stream) => this.output[stream].end()))
-    this.#log.end(exitStatus)
+    this.#options.log.end(exitStatus)
     this.#ended.resolve(exitStatus)
   }
 
@@ -84,7 +83,7 @@ export class LiveExecution {
     const child = this.#child
     const pid = child?.pid
     if (!child || pid === undefined) return true
-    const { sandbox } = this.#devbox
+    const { sandbox } = this.#options.devbox
     // While both are null the pid is valid: Node sets one in the same turn in which it reaps the child.
     const hasEnded = () => child.exitCode !== null || child.signalCode !== null
     let leader: number | undefined
@@ -106,11 +105,11 @@ export class LiveExecution {
   }
 
   #spawn(): Promise<number> {
-    return runScript(this.#devbox, {
+    return runScript(this.#options.devbox, {
       script: this.#script(),
       attach: (stream, reader) => {
         reader.pipe(this.output[stream].sink, { end: false })
-        reader.on('data', (chunk: Buffer) => this.#log.output(stream, chunk))
+        reader.on('data', (chunk: Buffer) => this.#options.log.output(stream, chunk))
       },
       connectStdin: this.stdin && ((descriptor) => this.stdin?.connect(descriptor)),
       canceled: () => this.#canceledStatus,
@@ -123,13 +122,13 @@ export class LiveExecution {
   #report(message: string) {
     const line = Buffer.from(`devdeck: ${message}\n`)
     this.output.stderr.sink.write(line)
-    this.#log.output('stderr', line)
+    this.#options.log.output('stderr', line)
   }
 
   #script(): string {
     const { command, shell_name } = this.record
     if (shell_name === null) return command
-    return shellScript(command, `${this.#devbox.sandbox.run}/shell-${shellFileName(shell_name)}`)
+    return shellScript(command, `${this.#options.devbox.sandbox.run}/shell-${shellFileName(shell_name)}`)
   }
 }
 
@@ -146,7 +145,6 @@ class Stdin {
     this.#backlog.on('error', () => undefined)
   }
 
-  /** Forwards to the command's pipe and closes it after the last write. */
   connect(descriptor: number): void {
     const socket = new Socket({ fd: descriptor, readable: false, writable: true })
     socket.on('error', () => undefined)
@@ -198,13 +196,8 @@ class Stdin {
   }
 }
 
-/**
- * Builds the bash script that runs one command of a named shell. It restores the state saved by the shell's last
- * command (directory, variables, functions, aliases, options, umask), runs the command and saves the state on exit, so
- * each command has its own process group and exit status. If the command sets an EXIT trap, the state is saved before
- * that trap runs. One group holds everything, because after an incomplete command such as `echo $(` bash misreads the
- * next line.
- */
+// Restores the state saved by the last command of the shell and saves it on exit. One group holds everything, because
+// after an incomplete command such as `echo $(` bash misreads the next line.
 const shellScript = (command: string, stateFile: string): string => {
   const file = quote(stateFile)
   return `trap ${quote(saveState(file))} EXIT
@@ -222,9 +215,8 @@ const shellFileName = (name: string): string => createHash('sha256').update(name
 const recordGiven = `declare -A __devdeck_given
 while read -r __devdeck_name; do __devdeck_given[$__devdeck_name]=\${!__devdeck_name@A}; done < <(compgen -e)`
 
-// Renamed into place, so a killed shell keeps its previous state. Skips variables that bash sets itself. `shopt`
-// options come first, since functions may depend on them; `set` options last, since errexit and nounset would affect
-// the lines before. The absolute path protects against PATH and aliases; the group hides xtrace output.
+// `shopt` options come first, since functions may depend on them; `set` options last, since errexit would affect the
+// lines before. The absolute path protects against PATH and aliases; the group hides xtrace output.
 const saveState = (file: string) => `{
 __devdeck_options=$(set +o)
 [[ $- != *e* ]] || __devdeck_options+=$'\\nset -e'

@@ -11,8 +11,7 @@ import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 const maxReadBytes = 64 * 1024 - 3
 // Backpressure limit: the command waits while more is unwritten.
 const maxUnwrittenBytes = 1024 * 1024
-// Unspecified: stored output per stream, and per devbox for all commands. The rest is read and dropped, so `yes` can't
-// fill the service's disk.
+// Unspecified: stored output per stream, and per devbox for all commands. The rest is dropped.
 const maxStreamBytes = 1024 ** 3
 const maxDevboxBytes = 4 * 1024 ** 3
 
@@ -42,10 +41,7 @@ export class OutputAllowance {
   }
 }
 
-/**
- * One output stream of an execution, stored in a file that can be read from any offset while it grows. The file is
- * created on the first write, since most streams stay empty.
- */
+/** Output stored in a file, created on the first write, that can be read from any offset while it grows. */
 export class OutputBuffer {
   /** Receives the process's output. After a write error, output is dropped instead of blocking the process. */
   readonly sink: Writable
@@ -183,10 +179,7 @@ const startOfLastLines = (bytes: Buffer, lines: number): number => {
   return end + 1
 }
 
-/**
- * Decodes a byte stream without splitting characters. Invalid bytes become U+FFFD, so the joined pieces equal decoding
- * everything at once. `offset` is the end of each piece.
- */
+/** Never splits a character; invalid bytes become U+FFFD. `offset` is the end of each piece. */
 export async function* decodeChunks(
   bytes: AsyncIterable<Buffer>,
   offset: number,

@@ -17,10 +17,7 @@ export interface FileContent {
   close(): void
 }
 
-/**
- * Opens a file from inside the devbox, so its mounts, links and permissions apply. Regular files only: a FIFO or device
- * may never end. Throws 400, 403 or 404.
- */
+/** From inside the devbox, so its links and permissions apply. Regular files only. Throws 400, 403 or 404. */
 export const readFile = async (devbox: RunningDevbox, path: string, signal: AbortSignal): Promise<FileContent> => {
   const command = start(devbox, readScript, [absolute(path, devbox.sandbox)], signal)
   try {
@@ -39,10 +36,7 @@ export const readFile = async (devbox: RunningDevbox, path: string, signal: Abor
   }
 }
 
-/**
- * Writes a file from inside the devbox, creating parent folders and following symlinks. Replaces the old file
- * atomically once `content` has ended. Returns the size.
- */
+/** Replaces the file atomically once `content` has ended. Returns the size. */
 export const writeFile = async (
   devbox: RunningDevbox,
   path: string,

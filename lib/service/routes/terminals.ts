@@ -17,15 +17,14 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
     )
   }
 
-  const open = async (caller: Pick<Caller, 'account' | 'scope' | 'signal'>, name: string, size: Size | undefined) => {
+  const open = (caller: Pick<Caller, 'account' | 'scope'>, name: string, size: Size | undefined) => {
     const key = keyOf(caller, name)
-    const running = () => devboxes.running(key.account, key.devboxId, 'open_terminal')
-    return { key, ...(await runtime.open(key, { running, size, signal: caller.signal })) }
+    return { key, ...runtime.open(key, devboxes.running(key.account, key.devboxId, 'open_terminal'), size) }
   }
 
   return implement(terminals, {
-    connect: async ({ params: { session_name }, query, ...caller }) => {
-      const { key, shell, created } = await open(caller, session_name, query.size)
+    connect: ({ params: { session_name }, query, ...caller }) => {
+      const { key, shell, created } = open(caller, session_name, query.size)
       const ticket = ptyTokens.issue(grantOf(caller, key.devboxId), session_name)
       return shell.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
     },
@@ -40,11 +39,11 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
       return { session_name, status: body.action === 'close' ? 'closed' : 'ready' }
     },
     attach: async ({ params: { session_name }, query, setHeader, ...caller }) => {
-      const { shell: before } = await open(caller, session_name, query.size)
+      const { shell: before } = open(caller, session_name, query.size)
       // Unspecified: 409 for a second client.
       if (!(await before.isFree()))
         throw new ServiceError('conflict', `Terminal session ${session_name} already has a client`)
-      const { shell } = await open(caller, session_name, query.size)
+      const { shell } = open(caller, session_name, query.size)
       const offset = shell.offsetFor(query.after)
       setHeader(outputOffsetHeader, String(offset))
       setHeader(shellIdHeader, shell.id)

@@ -1,8 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { pipeline } from 'node:stream'
-import { errorStatus } from '#lib/contract/errors.ts'
 import type { TunnelOwner, Tunnels } from '#lib/service/devboxes/tunnels.ts'
 import { markConnectionAuthenticated } from '#lib/service/http/admit.ts'
 import { type LogError, requestIdOf, sendError, toServiceError } from '#lib/service/http/error-response.ts'
@@ -13,8 +12,7 @@ import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
 
 const tokenHeader = 'x-runloop-tunnel-authorization'
-// Headers of the connection (RFC 9110 7.6.1), plus those that `Connection` names. Never Content-Length: the app would read the
-// body as another request.
+// RFC 9110 7.6.1. Never Content-Length: the app would read the body as another request.
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -39,10 +37,7 @@ export interface TunnelHost {
   key: string
 }
 
-/**
- * Parses the host `{port}-{key}.tunnel.{name of the service}`. Ignores the port of the service, which a proxy may change, and
- * a leading `api.`, which the public clients omit.
- */
+/** Parses `{port}-{key}.tunnel.{service}`, without the service's port or a leading `api.`. */
 export const createTunnelHosts = (host: string, allowHosts: readonly string[]) => {
   const names = new Set(
     [...ownNames(host), ...allowHosts].map((each) =>
@@ -115,7 +110,7 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     const fail = (error: unknown) => {
       if (response.headersSent || response.destroyed) return void response.destroy()
       if (!request.complete) request.unpipe().resume()
-      sendReadable(request, response, toServiceError(error, requestIdOf(request), 'tunnel', log))
+      sendError(response, toServiceError(error, requestIdOf(request), 'tunnel', log), requestIdOf(request))
     }
     try {
       const outgoing = await forward(request, disconnected.signal)
@@ -143,10 +138,10 @@ export const createTunnelProxy = ({ tunnels, hostOf, isOwnKey, log }: Options): 
     socket.once('close', () => disconnected.abort()).on('error', () => disconnected.abort())
     const fail = (error: unknown) => {
       if (!socket.destroyed)
-        sendReadable(
-          request,
+        sendError(
           plainResponse(request, socket),
           toServiceError(error, requestIdOf(request), 'tunnel', log),
+          requestIdOf(request),
         )
     }
     try {
@@ -246,18 +241,4 @@ const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): str
   const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
   for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
   return `${lines.join('\r\n')}\r\n\r\n`
-}
-
-const sendReadable = (request: IncomingMessage, response: ServerResponse, error: ServiceError) => {
-  const requestId = requestIdOf(request)
-  if (!/\btext\/html\b/.test(request.headers.accept ?? '')) return sendError(response, error, requestId)
-  const status = errorStatus[error.code]
-  response.writeHead(status, {
-    'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'x-request-id': requestId,
-  })
-  const text = error.message.replace(/[<>&]/g, (each) => `&#${each.charCodeAt(0)};`)
-  response.end(`<!doctype html><meta charset="utf-8"><title>${status}</title><h1>${status}</h1><p>${text}</p>\n`)
 }

@@ -51,8 +51,7 @@ export class Snapshots {
     this.#options = options
   }
 
-  // After a restart: completes or fails unfinished snapshots. Call before devboxes start; leftovers are deleted in the
-  // background.
+  /** Call after a restart, before devboxes start. */
   recover(): void {
     const { store, folder, lostAndFound } = this.#options
     for (const id of store.withStatus('in_progress')) {

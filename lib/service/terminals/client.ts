@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 
-// A ping every so many bytes: pongs show what has arrived. Without it, network buffers would hold megabytes that are
-// lost with the connection and delay Ctrl-C.
+// Pongs show what has arrived: network buffers would hold megabytes that are lost with the connection.
 const pieceBytes = 64 * 1024
 const heartbeatMs = 15_000
 const maxSilentHeartbeats = 3

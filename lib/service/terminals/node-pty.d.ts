@@ -1,4 +1,3 @@
-/** The native binding, which the package doesn't type. */
 declare module '@lydell/node-pty/requireBinary.js' {
   export function requireBinary(file: 'pty.node'): {
     /** Non-blocking descriptors that child processes inherit. */

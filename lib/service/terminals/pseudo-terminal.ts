@@ -120,8 +120,7 @@ const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
   return { master, slave, tty: '/proc/self/fd/0' }
 }
 
-// Opens a terminal in the devbox's devpts, so it has a name there for programs such as tty, screen and gpg. Undefined
-// if none is available.
+// In the devbox's devpts, so it has a name there for programs such as tty, screen and gpg.
 const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undefined => {
   let master: number | undefined
   try {
@@ -138,8 +137,7 @@ const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undef
   return undefined
 }
 
-// A new slave must be unlocked with the TIOCSPTLCK ioctl, which Node lacks; the number is the same on x86 and ARM. The
-// master is fd 3, because Node makes fds 0 to 2 blocking, for itself too.
+// A new slave must be unlocked (TIOCSPTLCK), which Node can't do. fd 3, because Node makes 0 to 2 blocking.
 const unlock =
   'open($master, "+<&=", 3); $no = pack("i", 0); ioctl($master, 0x40045431, $no) or die; close($master); exec @ARGV'
 

@@ -12,8 +12,7 @@ import { Keyboard, PseudoTerminal, type Size } from './pseudo-terminal.ts'
 
 /** Unspecified: how long a shell without a client is kept. The hosted service keeps it for minutes. */
 const idleTtlSeconds = 3600
-// Pauses the shell while this much is in flight, so a flood costs a slow client time, not memory. The history is twice
-// as large, which also covers data that was received but not processed.
+// Pauses the shell while this much is in flight. The history is larger, to resend what wasn't processed.
 const pauseAboveBytes = 512 * 1024
 const resumeBelowBytes = 256 * 1024
 const maxPendingInputBytes = 256 * 1024
@@ -23,7 +22,6 @@ const lostClientGraceMs = 10_000
 /** Unspecified: how quickly a client must respond when another one attaches. */
 const responseTimeoutMs = 1500
 const hangUpGraceMs = 1000
-const maxStartMs = 1000
 
 const shellKilledCode = 1011
 const closedNormallyCode = 1000
@@ -39,7 +37,6 @@ export interface SessionKey {
 
 export class Shell {
   readonly id = randomUUID()
-  readonly started: Promise<void>
   readonly name: string
   readonly account: string
   readonly devboxId: string
@@ -66,18 +63,9 @@ export class Shell {
     this.#devbox = devbox
     this.#size = size
     this.#onEnd = onEnd
-    const { promise: started, resolve: start } = Promise.withResolvers<void>()
-    this.started = started
-    setTimeout(start, maxStartMs).unref()
     this.#terminal = startShell(devbox, size, {
-      data: (bytes) => {
-        start()
-        this.#output(bytes)
-      },
-      ended: (exitCode, signalName) => {
-        start()
-        this.#shellEnded(exitCode, signalName)
-      },
+      data: (bytes) => this.#output(bytes),
+      ended: (exitCode, signalName) => this.#shellEnded(exitCode, signalName),
     })
     this.#keyboard = new Keyboard(this.#terminal)
     this.#startIdleTimer()

@@ -1,29 +1,15 @@
 import { defaultSize } from '#lib/contract/terminals.ts'
 import type { RunningDevbox } from '#lib/service/engine/engine.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { Slots } from '#lib/service/kit/slots.ts'
 import type { Size } from './pseudo-terminal.ts'
 import { type SessionKey, Shell } from './shell.ts'
 
 const devboxEndedCode = 4001
 const serviceStopsCode = 1001
 
-interface Opening {
-  running: () => RunningDevbox
-  size: Size | undefined
-  signal: AbortSignal
-}
-
-interface Opened {
-  shell: Shell
-  created: boolean
-}
-
 export class Terminals {
   readonly #maxPerAccount: number
   readonly #shells = new Map<string, Shell>()
-  // Starting a process blocks the event loop, longer when several start at once.
-  readonly #starts = new Slots(4)
 
   constructor(maxPerAccount: number) {
     this.#maxPerAccount = maxPerAccount
@@ -33,22 +19,8 @@ export class Terminals {
     return this.#shells.get(keyOf(key))
   }
 
-  // Returns the session's shell, starting one when its turn comes. `size` applies unless a client is attached. Rejects
-  // if `signal` aborts first.
-  async open(key: SessionKey, { running, size, signal }: Opening): Promise<Opened> {
-    running()
-    if (this.find(key)) return this.#open(key, running(), size)
-    const { promise, resolve, reject } = Promise.withResolvers<Opened>()
-    const start = async () => {
-      const opened = this.#open(key, running(), size)
-      resolve(opened)
-      await opened.shell.started
-    }
-    this.#starts.run(signal, start).catch(reject)
-    return promise
-  }
-
-  #open(key: SessionKey, devbox: RunningDevbox, size: Size | undefined): Opened {
+  /** Starts the shell if needed. `size` applies unless a client is attached. */
+  open(key: SessionKey, devbox: RunningDevbox, size: Size | undefined): { shell: Shell; created: boolean } {
     const found = this.find(key)
     if (found) {
       if (size && !found.attached) found.resize(size)

@@ -13,7 +13,6 @@ export const tmp = '/tmp'
 export const run = '/run/devdeck'
 export const bashrcInside = '/run/devdeck-bashrc'
 
-/** Root's home on a separate root file system, as in container images; tasks may use all of /home. */
 export const homeOf = (spec: SandboxSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
 
 export const boxCommand = (
@@ -58,7 +57,6 @@ const boxArguments = (spec: SandboxSpec, masks: readonly string[], at: (source: 
   ...(spec.root === undefined && !spec.system ? ['--remount-ro', '/'] : []),
   ...['--info-fd', '3'],
   ...(seccompFilter() ? ['--seccomp', '6'] : []),
-  // Init: reaps orphans, ignores signals from inside, and exits when its stdin closes.
   ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
 

@@ -29,10 +29,7 @@ import { callNumbers, seccompFilter } from './seccomp.ts'
 import { prepareSystem } from './system.ts'
 import { allocateUsers, chownDisk, hasDedicatedUsers, isPrivileged, unshare } from './users.ts'
 
-/**
- * One set of namespaces per devbox, held by an idle init process. Commands join it, so they see each other, and the
- * kernel kills them all when init exits.
- */
+/** An idle init process holds the namespaces. Commands join it, and the kernel kills them all when it exits. */
 export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
   isolation: 'bubblewrap',
 
@@ -156,7 +153,6 @@ const runningSandbox = (
         if (childrenOf(holder.pid ?? 0).includes(init)) signal(init, 'SIGKILL')
         else holder.kill('SIGKILL')
       }
-      // Sequential: the devbox may be restarted as soon as this resolves.
       await cleaned.catch(cleanUp)
       await waitUntil(() => hasExited(init))
     },
@@ -168,7 +164,7 @@ const lowerOutOfMemoryScore = (pid: number) => {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, isPrivileged ? '-500' : '0')
   } catch {
-    // The process has exited, or lowering its score isn't permitted.
+    // It has exited, or lowering its score isn't permitted.
   }
 }
 
@@ -259,8 +255,7 @@ const enter = (
   }
 }
 
-// Default container capabilities without MKNOD and NET_RAW: CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID,
-// SETPCAP, NET_BIND_SERVICE and SYS_CHROOT.
+// Default container capabilities (CHOWN to SYS_CHROOT) without MKNOD and NET_RAW.
 const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18]
 
 const enterNetwork = (spec: SandboxSpec, namespaces: Namespaces, argv: readonly string[]): Launch => ({

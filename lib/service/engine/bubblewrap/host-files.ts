@@ -13,10 +13,7 @@ export const machineFolders = [...programFolders, '/var/lib/dpkg']
 export const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
-/**
- * Returns host paths to mask, recomputed at each start because modes change. With a dedicated user the kernel already
- * denies private files. Without one, only these masks do, so files made private later stay readable.
- */
+// Recomputed at each start because modes change. Without a dedicated user only these masks hide private files.
 export const masksFor = async ({ dataDir, system }: Pick<SandboxSpec, 'dataDir' | 'system'>): Promise<string[]> => {
   const runsAsService = !hasDedicatedUsers() && (isRoot || system !== undefined)
   const seen = [...programFolders, ...(system ? [] : publicEtcPaths())]
@@ -35,7 +32,6 @@ const maskOf = (dataDir: string, seen: readonly string[]): string[] => {
   return [parentsOf(path).find((parent) => (statSync(parent).mode & 0o001) === 0) ?? path]
 }
 
-/** Returns why the data folder can't be hidden from devboxes; undefined if it can. */
 export const dataDirProblem = (dataDir: string): string | undefined => {
   const path = realPath(dataDir)
   const seen = machineFolders.find((folder) => isBelow(realPath(folder), path))
@@ -68,15 +64,8 @@ export const privatePaths = async (folders: readonly string[]): Promise<string[]
 // lost when the host replaces the file. passwd, group, hostname and resolv.conf are created per devbox.
 const publicNames = [
   ...['nsswitch.conf', 'hosts', 'host.conf', 'gai.conf', 'networks', 'protocols', 'services', 'rpc'],
-  ...[
-    'ethertypes',
-    'netconfig',
-    'krb5.conf',
-    'ssl/certs',
-    'ssl/openssl.cnf',
-    'ca-certificates',
-    'ca-certificates.conf',
-  ],
+  ...['ethertypes', 'netconfig', 'krb5.conf', 'ssl/certs', 'ssl/openssl.cnf', 'ca-certificates'],
+  ...['ca-certificates.conf'],
   ...['pki/tls/certs', 'pki/tls/cert.pem', 'pki/tls/openssl.cnf', 'pki/ca-trust/extracted', 'crypto-policies'],
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'localtime', 'timezone', 'locale.alias'],
   ...['locale.conf', 'default/locale', 'os-release', 'debian_version', 'lsb-release', 'redhat-release', 'issue'],

@@ -18,7 +18,6 @@ const hasCapabilities = (...names: (keyof typeof numbers)[]): boolean => {
   return names.every((name) => (effective & (1n << BigInt(numbers[name]))) !== 0n)
 }
 
-/** Root in a container may lack the right to create namespaces. */
 export const isPrivileged = isRoot && hasCapabilities('SYS_ADMIN')
 
 export const unshare = '/usr/bin/unshare'
@@ -45,10 +44,7 @@ let known: boolean | undefined
 
 const taken = new Set<number>()
 
-/**
- * Allocates a uid, or the first of a range, for one devbox start: stable across starts unless in use, and never shared
- * by two running devboxes.
- */
+/** Stable across starts of a devbox unless in use, and never shared by two running devboxes. */
 export const allocateUsers = (name: string, kind: keyof typeof pools): { uid: number; release(): void } => {
   const { first, size, count } = pools[kind]
   const start = createHash('sha256').update(name).digest().readUInt32BE()
@@ -80,10 +76,7 @@ export interface Overlay {
 
 export const systemMount = `${mountPoint}/system`
 
-/**
- * Runs bwrap as `uid`, or as root of a user namespace with no other user. `command` receives a function that maps a
- * service folder to its mount point.
- */
+/** Runs `command` as `uid`, or as root of a user namespace; `at` maps a service folder to its mount point. */
 export const runAsUser = (
   uid: number | undefined,
   command: (at: (source: string) => string) => string[],
@@ -96,17 +89,8 @@ export const runAsUser = (
     file: unshare,
     args: [
       ...(uid === undefined ? ['--user', '--map-root-user'] : []),
-      ...[
-        '--mount',
-        '--',
-        '/usr/bin/perl',
-        '-f',
-        script,
-        callNumbers(),
-        String(uid ?? ''),
-        String(overlays.length > 0 && uid !== undefined ? usersOfSystem : 1),
-        mountPoint,
-      ],
+      ...['--mount', '--', '/usr/bin/perl', '-f', script, callNumbers(), String(uid ?? '')],
+      ...[String(overlays.length > 0 && uid !== undefined ? usersOfSystem : 1), mountPoint],
       ...[String(sources.length), ...sources, String(overlays.length), ...overlays.flatMap(overlayArguments), ...argv],
     ],
   }

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import type { Reply } from './connector.ts'
 import { connectToLoopback } from './loopback.ts'
 
-/** Started by `connector.ts` inside a devbox's network: connects on request and passes the socket back. */
 process.on('message', ({ request, port }: { request: number; port: number }) => {
   const send = (reply: Reply, socket?: Socket) => process.send?.(reply, socket)
   // Paused, because bytes read here would be lost.

@@ -11,14 +11,10 @@ export interface Reply {
 
 interface Connector {
   connect(port: number): Promise<Socket>
-  /** Resolves once the helper has exited. */
   close(): Promise<void>
 }
 
-/**
- * Connects to a devbox's loopback. A process can't switch network namespaces temporarily, so a helper inside the
- * namespace connects and passes the socket back. It starts on first use.
- */
+/** A process can't switch network namespaces for one call, so a helper inside connects and passes the socket back. */
 export const createConnector = (enter: (argv: readonly string[]) => Launch): Connector => {
   const waiting = new Map<number, PromiseWithResolvers<Socket>>()
   let child: ChildProcess | undefined

@@ -6,10 +6,7 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { allowsName, isReachable, type Rules } from './rules.ts'
 
-/**
- * HTTP proxy for one devbox, started by `outbound.ts`: runs in the host's network and listens in the devbox's. Connects
- * to exactly the addresses it checked, so DNS can't change in between.
- */
+/** HTTP proxy for one devbox. Connects to exactly the addresses it checked, so DNS can't change in between. */
 export interface ProxyConfig {
   listen: { file: string; args: string[] }
   rules: Rules

@@ -1,9 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/**
- * Connects to a loopback port, over IPv6 if IPv4 fails: a server on `localhost` may listen on only one. Rejects with
- * the IPv4 error. With `paused`, no data is read before the socket is passed on.
- */
+/** Tries IPv6 if IPv4 fails: a server on `localhost` may listen on only one. With `paused`, reads nothing. */
 export const connectToLoopback = async (port: number, { paused = false } = {}): Promise<Socket> => {
   const dial = (host: string) =>
     new Promise<Socket>((resolve, reject) => {

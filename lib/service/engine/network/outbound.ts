@@ -11,9 +11,7 @@ import { blockedIpv4, type Rules } from './rules.ts'
 
 export interface NetworkLaunches {
   inNetwork(argv: readonly string[]): Launch
-  /** In the host's network with the same rights, within the devbox's limits. */
   onHostNetwork(argv: readonly string[]): Launch
-  /** As the service's user, within the devbox's limits. */
   unprivileged(argv: readonly string[]): Launch
   path: string
 }
@@ -21,7 +19,6 @@ export interface NetworkLaunches {
 export interface Outbound {
   environment: Readonly<Record<string, string>>
   notEnforced?: string
-  /** Resolves once its processes have exited. */
   end(): Promise<void>
 }
 
@@ -71,9 +68,7 @@ const options = [
   ...['--exit-fd=3', '--ready-fd=4', '--netns-type=path'],
 ]
 
-// Runs slirp4netns, a user-space TCP/IP stack. Blocked addresses get no route, and the devbox can't change routes. A
-// socket bound to the interface bypasses routes, but nothing answers for such addresses; multicast is blocked by a
-// policy.
+// slirp4netns is a user-space TCP/IP stack. Blocked addresses get no route; the devbox can't change routes.
 const startSlirp = async (
   launches: NetworkLaunches,
   rules: Rules,
@@ -141,8 +136,6 @@ const maxReported = 1000
 const listenInside = fileURLToPath(new URL('./listen-inside.ts', import.meta.url))
 const egressProxy = fileURLToPath(new URL('./egress-proxy.ts', import.meta.url))
 
-// Gives a devbox outbound access through an HTTP proxy only. Reports each blocked name once. Throws if the proxy
-// doesn't start.
 const startEgress = async (
   launches: NetworkLaunches,
   rules: Rules,

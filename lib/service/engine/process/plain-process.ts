@@ -13,7 +13,6 @@ import { type Enforcement, enforceLimits } from '../limits.ts'
 import { connectToLoopback } from '../network/loopback.ts'
 import { findProcesses, signal, waitUntil } from '../processes.ts'
 
-/** No isolation: plain processes of the service's user. */
 export const plainProcess: Engine = {
   isolation: 'none',
   start: async (spec, report = () => undefined) => runningSandbox(spec, await enforceLimits(spec, 'none', report)),
@@ -56,10 +55,7 @@ const program = (argv: readonly string[], tty: string | undefined): Pick<Launch,
   return { file, args }
 }
 
-/**
- * Kills all processes of a service or devbox, found by cgroup, environment, session and descent. Without cgroups, a
- * process that changes all of these escapes.
- */
+/** Kills processes found by cgroup, environment, session and descent; without cgroups, one that changes all escapes. */
 export const killProcesses = async (marked: Marks): Promise<void> => {
   const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
   await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
