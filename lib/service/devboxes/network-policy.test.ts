@@ -1,18 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
 import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { startNeighbor, startOwnServer } from '#lib/service/testing/neighbor.ts'
-import { publish } from '#lib/service/testing/packages.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 // Requires root and a second host, because names are resolved through the service's own /etc/hosts.
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-policy-'))
-const served = join(folder, 'served')
-mkdirSync(served)
-const neighbor = (await bubblewrap.problem()) === undefined ? await startNeighbor(served) : undefined
+const neighbor = (await bubblewrap.problem()) === undefined ? await startNeighbor() : undefined
 const machine = await startOwnServer()
 afterAll(() => {
   neighbor?.close()
@@ -72,36 +69,6 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await run(connect(`allowed.example:${port}`))).toMatch(/200 Connection established[\s\S]*GET t\/t 0$/)
   })
 
-  it.skipIf(!existsSync('/usr/bin/curl'))('reaches them with curl', async () => {
-    expect(await run(`curl -s http://allowed.example:${port}/c`)).toBe(`GET allowed.example:${port}/c 0`)
-    expect(await run(`curl -sp http://allowed.example:${port}/d`)).toBe(`GET allowed.example:${port}/d 0`)
-  })
-
-  const installs = {
-    npm: `npm install --no-audit --no-fund --no-update-notifier --fetch-retries 0 --registry ORIGIN tiny && node -p 'require("tiny")'`,
-    pip: `pip3 install -q --disable-pip-version-check --retries 0 --trusted-host HOST -i ORIGIN/simple --target . tiny && python3 -c 'import tiny; print(tiny.word)'`,
-    git: 'git clone -q ORIGIN/tiny.git . && cat word',
-  }
-  it.for([
-    ['npm', '/usr/bin/npm'],
-    ['pip', '/usr/bin/pip3'],
-    ['git', '/usr/bin/git'],
-  ] as const)('lets %s fetch from allowed names only', async ([program, file], { skip }) => {
-    skip(!existsSync(file), `${file} is not installed`)
-    publish[program](served, `http://registry.allowed.example:${port}`)
-    const install = (name: string) => {
-      const command = installs[program].replaceAll('ORIGIN', `http://${name}:${port}`).replaceAll('HOST', name)
-      return run(`export PATH=/usr/bin:$PATH; cd "$(mktemp -d)"; ${command}`)
-    }
-    expect(await install('registry.allowed.example')).toContain(`from ${program}`)
-    const refused = `${program}.refused.example`
-    expect(await install(refused)).not.toContain(`from ${program}`)
-    const { logs } = await client.logs.list({ params: { id } })
-    expect(logs.map(({ message }) => message)).toContain(
-      `Blocked: ${refused}:${port} is not allowed by the devbox's network policy`,
-    )
-  })
-
   it('blocks other names and logs each once', async () => {
     for (const _ of [1, 2])
       expect(await run(connect(`other.example:${port}`))).toMatch(/403[\s\S]*not allowed by this devbox/)
@@ -120,7 +87,6 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     )
 
   it.each([
-    ['capitals and a trailing dot', `GET http://Registry.ALLOWED.example.:${port}/n`, 'x', /200 OK[\s\S]*GET registry/],
     ['a different Host header', `GET http://allowed.example:${port}/n`, 'other.example', /GET allowed\.example:/],
     ['a closed port', 'CONNECT allowed.example:22', 'allowed.example:22', /502[\s\S]*Could not connect/],
   ])("uses the target's name, with %s", async (_, line, host, expected) => {
@@ -129,10 +95,7 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
 
   it.each([
     ['an allowed Host header', `GET http://header.example:${port}/n`, `header.example:${port}`],
-    ['an allowed Host header for a tunnel', `CONNECT tunnel.example:${port}`, `tunnel.example:${port}`],
-    ['port 22', 'CONNECT shell.example:22', 'shell.example:22'],
     ['an allowed name as the user', `CONNECT allowed.example@user.example:${port}`, `user.example:${port}`],
-    ['an allowed name in the path', `CONNECT path.example/.allowed.example:${port}`, `path.example:${port}`],
     ['the same suffix', `CONNECT evilallowed.example:${port}`, `evilallowed.example:${port}`],
     ['an address', `CONNECT 93.184.216.34:${port}`, `93.184.216.34:${port}`],
     ['an address as an integer', 'CONNECT 1572395043:80', '93.184.216.35:80'],
@@ -152,15 +115,6 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await run(`cat < /dev/tcp/${address}/${port}`)).toMatch(/unreachable/)
     expect(await run(`cat < /dev/tcp/127.0.0.1/${machine.port}`)).toMatch(/refused/)
     expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1')).toBe('lo')
-  })
-
-  it('keeps its policy after a suspend', async () => {
-    await client.devboxes.suspend({ params: { id } })
-    await expect.poll(async () => (await client.devboxes.get({ params: { id } })).status).toBe('suspended')
-    await client.devboxes.resume({ params: { id } })
-    await expect.poll(async () => (await client.devboxes.get({ params: { id } })).status).toBe('running')
-    expect(await run(connect(`allowed.example:${port}`))).toMatch(/GET t\/t 0$/)
-    expect(await run(connect(`other.example:${port}`))).toMatch(/403/)
   })
 
   it('lets other devboxes reach any public name through the proxy', async () => {

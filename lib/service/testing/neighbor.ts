@@ -18,12 +18,8 @@ interface Neighbor {
 
 const program = `
 const http = require('node:http')
-const fs = require('node:fs')
-const [folder, own] = process.argv.slice(1)
+const [own] = process.argv.slice(1)
 const server = http.createServer((request, response) => {
-  const path = folder + request.url.split('?')[0]
-  const file = folder && ['', 'index.html'].map((name) => path + name).find((each) => fs.statSync(each, { throwIfNoEntry: false })?.isFile())
-  if (file) return response.setHeader('content-type', file.endsWith('.html') ? 'text/html' : 'application/octet-stream').end(fs.readFileSync(file))
   let bytes = 0
   request.on('data', (chunk) => (bytes += chunk.length))
   request.on('end', () => response.end(request.method + ' ' + request.headers.host + request.url + ' ' + bytes + '\\n'))
@@ -37,10 +33,10 @@ server.listen(8080, '0.0.0.0', () => console.log('listening'))
 `
 
 /**
- * Simulates another machine: an HTTP server in its own network namespace, with a public and a private address, that serves
- * the files of `folder`. Undefined if the network cannot be created, as without root.
+ * Simulates another machine: an HTTP server in its own network namespace, with a public and a private address. Undefined if
+ * the network cannot be created, as without root.
  */
-export const startNeighbor = async (folder = ''): Promise<(Neighbor & { heard(): string }) | undefined> => {
+export const startNeighbor = async (): Promise<(Neighbor & { heard(): string }) | undefined> => {
   const octet = process.pid % 250
   const number = `${process.pid}`
   const addresses = { own: `198.51.${octet}.1`, address: `198.51.${octet}.2` }
@@ -55,7 +51,6 @@ export const startNeighbor = async (folder = ''): Promise<(Neighbor & { heard():
       process.execPath,
       '-e',
       program,
-      folder,
     ]),
     { stdio: ['ignore', 'pipe', 'ignore'] },
   )

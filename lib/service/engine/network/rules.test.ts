@@ -24,38 +24,19 @@ describe('addresses', () => {
     expect(isReachable(address, rules)).toBe(true),
   )
 
-  const never = [
-    '127.0.0.1',
-    '127.9.9.9',
-    '0.0.0.0',
-    '::',
-    '::1',
-    '224.0.0.1',
-    '255.255.255.255',
-    'ff02::1',
-    'name',
-    '',
-  ]
-  const embedded = [
-    ...['::ffff:127.0.0.1', '::ffff:93.184.216.34', '64:ff9b::7f00:1', '2002:7f00:1::'],
-    ...['::127.0.0.1', '::a9fe:a9fe', '64:ff9b:1::a9fe:a9fe', '2001:0:7f00:1::1', '::ffff:0:7f00:1'],
-  ]
-  it.each([...never, ...embedded])('%j is always blocked', (address) => {
+  it.each([
+    ...['127.0.0.1', '127.9.9.9', '0.0.0.0', '::', '::1', '224.0.0.1', '255.255.255.255', 'ff02::1', 'name', ''],
+    ...['::ffff:127.0.0.1', '::ffff:93.184.216.34', '64:ff9b::7f00:1', '2002:7f00:1::', '::127.0.0.1', '::a9fe:a9fe'],
+    ...['64:ff9b:1::a9fe:a9fe', '2001:0:7f00:1::1', '::ffff:0:7f00:1'],
+  ])('%j is always blocked', (address) => {
     expect(isReachable(address, rules)).toBe(false)
     expect(isReachable(address, { privateNetwork: true })).toBe(false)
   })
 
-  const privateAddresses = [
-    '10.1.2.3',
-    '100.64.0.1',
-    '169.254.169.254',
-    '172.31.0.1',
-    '192.168.1.1',
-    'fd00::1',
-    'fe80::1',
-  ]
-  const metadata = ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254']
-  it.each([...privateAddresses, ...metadata, 'fec0::1'])('%s is allowed only with private networks', (address) => {
+  it.each([
+    ...['10.1.2.3', '100.64.0.1', '169.254.169.254', '172.31.0.1', '192.168.1.1', 'fd00::1', 'fe80::1', 'fec0::1'],
+    ...['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'],
+  ])('%s is allowed only with private networks', (address) => {
     expect(isReachable(address, rules)).toBe(false)
     expect(isReachable(address, { privateNetwork: true })).toBe(true)
   })
