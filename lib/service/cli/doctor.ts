@@ -86,7 +86,7 @@ const trialSystem = async () => {
   if (problem !== undefined)
     return `read-only host system with one user (${problem}); outcomes of tasks that need more are marked`
   const { hasUsers } = await machine()
-  const python = (await machinePython())?.bin ?? "the system's"
+  const python = (await machinePython()) ?? "the system's"
   return `a writable system per trial, as root ${hasUsers ? 'with other users' : 'without other users'}; Python: ${python}`
 }
 

@@ -35,7 +35,7 @@ export const makeLogFolders =
 /** Tests need a Python with pytest, which often is not the system's. */
 const searchPath = async (): Promise<string> => {
   const python = await machinePython()
-  return python ? `${python.bin}:${defaultPath}` : defaultPath
+  return python ? `${python}:${defaultPath}` : defaultPath
 }
 
 const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<BuildPlan | undefined> => {
