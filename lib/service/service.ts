@@ -27,7 +27,6 @@ export interface Service {
   routes: readonly Route[]
   /** Announces to all watchers that the devboxes will stop. False if there are none. */
   announceEnd: (deadlineMs: number) => boolean
-  prepare: () => void
   close: () => Promise<void>
 }
 
@@ -92,7 +91,6 @@ export const createService = async (
     database.openReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url: urlAt(config.host),
-      prepare: () => deps.axonSql.prepare(),
       announceEnd: (deadlineMs) => deps.drain.announce(deadlineMs) > 0,
       port,
       serviceId: dataDir.serviceId,

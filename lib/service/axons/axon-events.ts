@@ -1,12 +1,10 @@
 import { type AxonEvent, type AxonPublish, changeRefusal } from '#lib/contract/axons.ts'
+import { Condition } from '#lib/service/kit/condition.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import type { AxonEventStore } from '#lib/service/store/axons/events.ts'
 import { type Database, inTransaction } from '#lib/service/store/database.ts'
 
-interface Published {
-  sequence: number
-  timestamp_ms: number
-}
+type Published = Pick<AxonEvent, 'sequence' | 'timestamp_ms'>
 
 interface Publication {
   account: string
@@ -21,7 +19,8 @@ interface Topic {
   isDeleted: boolean
   /** The chunk read last: most subscribers are at the same position. */
   chunk: { after: number; events: AxonEvent[] }
-  listeners: Set<() => void>
+  condition: Condition
+  subscribers: number
 }
 
 const maxBatch = 1_000
@@ -36,16 +35,12 @@ interface Options {
 
 /** Publishes events and streams them to subscribers once they are on disk. */
 export class AxonEvents {
-  readonly #database: Database
-  readonly #store: AxonEventStore
-  readonly #now: () => number
+  readonly #options: Options
   readonly #topics = new Map<string, Topic>()
   #queue: Publication[] = []
 
-  constructor({ database, store, now }: Options) {
-    this.#database = database
-    this.#store = store
-    this.#now = now
+  constructor(options: Options) {
+    this.#options = options
   }
 
   publish(account: string, id: string, event: AxonPublish): Promise<Published> {
@@ -56,16 +51,13 @@ export class AxonEvents {
 
   /** Events after a sequence, then new ones until the axon is deleted or the signal aborts. */
   subscribe(account: string, id: string, afterSequence: number, signal: AbortSignal): AsyncIterable<AxonEvent> {
-    const { seq } = this.#store.find(account, id) ?? notFound('axon', id)
+    const { seq } = this.#options.store.find(account, id) ?? notFound('axon', id)
     return this.#follow(account, id, seq, afterSequence, signal)
   }
 
   /** Unspecified: deleting an axon ends its streams, without an event. */
   end(id: string): void {
-    const topic = this.#topics.get(id)
-    if (!topic) return
-    topic.isDeleted = true
-    for (const wake of topic.listeners) wake()
+    this.#notify(id, { isDeleted: true })
   }
 
   close(): void {
@@ -78,10 +70,10 @@ export class AxonEvents {
     try {
       const accepted = batch.flatMap((each) => this.#accept(each))
       if (accepted.length === 0) return
-      const events = inTransaction(this.#database, () =>
+      const events = inTransaction(this.#options.database, () =>
         accepted.map(({ publication, seq }) => this.#append(publication, seq)),
       )
-      for (const [id, some] of Map.groupBy(events, ({ axon_id }) => axon_id)) this.#notify(id, some.at(-1)?.sequence)
+      for (const { axon_id, sequence } of events) this.#notify(axon_id, { last: sequence })
       for (const [i, { sequence, timestamp_ms }] of events.entries())
         accepted[i]?.publication.resolve({ sequence, timestamp_ms })
     } catch (error) {
@@ -91,59 +83,55 @@ export class AxonEvents {
 
   #accept(publication: Publication): { publication: Publication; seq: number }[] {
     const { account, id, reject } = publication
-    const found = this.#store.find(account, id)
-    if (!found) {
-      reject(new ServiceError('not_found', `Axon ${id} not found`))
-      return []
-    }
-    const refusal = changeRefusal({ deleted_at_ms: found.isDeleted ? 0 : null })
-    if (refusal) reject(new ServiceError('conflict', refusal, { shouldRetry: false }))
-    return refusal ? [] : [{ publication, seq: found.seq }]
+    const found = this.#options.store.find(account, id)
+    const refusal = found && changeRefusal({ deleted_at_ms: found.isDeleted ? 0 : null })
+    if (found && !refusal) return [{ publication, seq: found.seq }]
+    reject(
+      refusal
+        ? new ServiceError('conflict', refusal, { shouldRetry: false })
+        : new ServiceError('not_found', `Axon ${id} not found`),
+    )
+    return []
   }
 
   #append({ id, event: { event_type, origin, payload, source } }: Publication, seq: number): AxonEvent {
-    const fields = { timestamp_ms: this.#now(), origin, source, event_type, payload }
-    return { axon_id: id, sequence: this.#store.append(seq, fields), ...fields }
+    const fields = { timestamp_ms: this.#options.now(), origin, source, event_type, payload }
+    return { axon_id: id, sequence: this.#options.store.append(seq, fields), ...fields }
   }
 
-  #notify(id: string, last = 0): void {
+  #notify(id: string, change: Partial<Topic>): void {
     const topic = this.#topics.get(id)
-    if (!topic) return
-    topic.last = last
-    for (const wake of topic.listeners) wake()
+    if (topic) Object.assign(topic, change).condition.notify()
   }
 
   async *#follow(account: string, id: string, seq: number, afterSequence: number, signal: AbortSignal) {
+    const { store } = this.#options
     const topic: Topic = this.#topics.get(id) ?? {
-      last: this.#store.last(seq),
-      isDeleted: this.#store.find(account, id)?.isDeleted ?? true,
+      last: store.last(seq),
+      isDeleted: store.find(account, id)?.isDeleted ?? true,
       chunk: { after: -1, events: [] },
-      listeners: new Set(),
+      condition: new Condition(),
+      subscribers: 0,
     }
-    let next = Promise.withResolvers<void>()
-    const wake = () => next.resolve()
     this.#topics.set(id, topic)
-    topic.listeners.add(wake)
-    signal.addEventListener('abort', wake)
+    topic.subscribers++
+    signal.addEventListener('abort', topic.condition.notify)
     let sequence = afterSequence
     try {
       while (!signal.aborted) {
+        const { changed } = topic.condition
         if (sequence < topic.last) {
           if (topic.chunk.after !== sequence)
-            topic.chunk = { after: sequence, events: this.#store.after(seq, id, sequence, chunkEvents, chunkBytes) }
+            topic.chunk = { after: sequence, events: store.after(seq, id, sequence, chunkEvents, chunkBytes) }
           const { events } = topic.chunk
           yield* events
           sequence = events.at(-1)?.sequence ?? topic.last
         } else if (topic.isDeleted) return
-        else {
-          await next.promise
-          next = Promise.withResolvers()
-        }
+        else await changed
       }
     } finally {
-      signal.removeEventListener('abort', wake)
-      topic.listeners.delete(wake)
-      if (topic.listeners.size === 0) this.#topics.delete(id)
+      signal.removeEventListener('abort', topic.condition.notify)
+      if (--topic.subscribers === 0) this.#topics.delete(id)
     }
   }
 }

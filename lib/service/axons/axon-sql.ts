@@ -47,16 +47,14 @@ interface Target {
  * killed with its process if it takes too much time or memory.
  */
 export class AxonSql {
-  readonly #folder: string
-  readonly #quota: StorageQuota
+  readonly #options: Options
   readonly #queries: SqlProcesses
-  /** Longer, because users notice when a process has to start. */
   readonly #lists: SqlProcesses
 
   constructor(options: Options) {
-    this.#folder = options.folder
-    this.#quota = options.quota
+    this.#options = options
     this.#queries = new SqlProcesses(options, { max: Math.max(2, Math.min(4, availableParallelism())), idleMs: 30_000 })
+    // Users notice when a process has to start.
     this.#lists = new SqlProcesses(options, { max: 2, idleMs: 600_000 })
   }
 
@@ -65,13 +63,9 @@ export class AxonSql {
   }
 
   async batch(target: Target, statements: readonly SqlStatement[]): Promise<Uint8Array> {
-    this.#quota.require(target.account)
+    this.#options.quota.require(target.account)
     const all = statements.map((statement, i) => toStatement(statement, `statements.${i}.`))
     return this.#run(target, 'batch', all)
-  }
-
-  prepare(): void {
-    this.#lists.prepare()
   }
 
   async list(request: AxonListRequest, signal: AbortSignal): Promise<Uint8Array> {
@@ -85,13 +79,14 @@ export class AxonSql {
   }
 
   async #run({ account, id, seq, isDeleted }: Target, kind: SqlRequest['kind'], statements: SqlRequest['statements']) {
-    const file = join(this.#folder, `${id}.db`)
-    const isFull = this.#quota.available(account) === 0
+    const { folder, quota } = this.#options
+    const file = join(folder, `${id}.db`)
+    const isFull = quota.available(account) === 0
     const request = { seq, file, statements, kind, isReadOnly: isDeleted || isFull }
     const response = await this.#queries.run(account, request)
     if ('json' in response) return response.json
     if (isFull && !isDeleted && 'error' in response && (response.errcode & 0xff) === sqlite.readOnly)
-      this.#quota.require(account)
+      quota.require(account)
     throw 'error' in response ? toError(response, request) : new Error(`SQL of ${id} failed: ${response.failure}`)
   }
 }
@@ -120,10 +115,6 @@ class SqlProcesses {
     })
   }
 
-  prepare(): void {
-    if (!this.#isClosed && this.#processes.size === 0) this.#spawn()
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { reject } of this.#waiting.splice(0)) reject(stopping())
@@ -135,9 +126,8 @@ class SqlProcesses {
     const running = [...this.#running.values()]
     const index = this.#waiting.findIndex(
       ({ account, request }) =>
-        running.every(
-          (each) => request.kind === 'list' || each.request.kind === 'list' || each.request.file !== request.file,
-        ) && running.filter((each) => each.account === account).length < this.#limits.max - 1,
+        running.every((each) => request.kind === 'list' || fileOf(each.request) !== request.file) &&
+        running.filter((each) => each.account === account).length < this.#limits.max - 1,
     )
     const free = [...this.#processes].find((each) => !this.#running.has(each))
     if (index === -1 || (!free && this.#processes.size >= this.#limits.max)) return
@@ -150,7 +140,7 @@ class SqlProcesses {
   async #start(runner: SqlProcess, job: Job): Promise<void> {
     this.#running.set(runner, job)
     const { account, request } = job
-    const file = request.kind === 'list' ? undefined : request.file
+    const file = fileOf(request)
     if (file !== undefined && !this.#counted.has(file)) this.#counted.set(file, bytesOf(file))
     try {
       job.resolve(await runner.run(request))
@@ -172,6 +162,8 @@ class SqlProcesses {
     return runner
   }
 }
+
+const fileOf = (request: ProcessRequest) => (request.kind === 'list' ? undefined : request.file)
 
 const bytesOf = (file: string): number =>
   [file, `${file}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)

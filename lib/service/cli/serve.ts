@@ -28,7 +28,6 @@ export const serve = async (commandLine: CommandLine) => {
     process.stdin.on('end', onParentExit).on('error', onParentExit).on('close', onParentExit).resume()
   }
   console.log(`Devdeck service listening on ${service.url} (data in ${commandLine.dataDir})`)
-  service.prepare()
   // Node writes the cache only on a clean exit, which may never happen.
   setImmediate(flushCompileCache)
 }

@@ -61,7 +61,7 @@ export class Devboxes {
   readonly #sessions = new Map<string, DevboxSession>()
   readonly #stops = new Map<string, Promise<void>>()
   readonly #starts = new Slots(maxConcurrentStarts)
-  readonly #replays = new Replays()
+  readonly #replays = new Replays<string>()
   readonly #closing = new AbortController()
   #watch: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()

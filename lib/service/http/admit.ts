@@ -18,20 +18,13 @@ export interface Admission {
   spoolFolder: string
 }
 
-interface Admitted {
-  endpoint: Endpoint
-  identity: Identity
-  input: object
-  call: (rest: Pick<Caller, 'signal' | 'setHeader'>) => Promise<unknown>
-}
-
 const anonymous: Identity = { account: '' }
 
 export const admit = async (
   request: IncomingMessage,
   requestId: string,
   { router, authenticate, checkHost, spoolFolder }: Admission,
-): Promise<Admitted> => {
+) => {
   checkHost(request)
   const method = request.method ?? ''
   const { match, allow } = router(method, request.url ?? '')
@@ -55,7 +48,7 @@ export const admit = async (
     endpoint,
     identity,
     input: { params, query, body },
-    call: async (rest) => {
+    call: async (rest: Pick<Caller, 'signal' | 'setHeader'>): Promise<unknown> => {
       try {
         const input = { params, query, body, ...(form && { file: form.file }), ...caller, ...rest }
         return await handler(input as Parameters<typeof handler>[0])

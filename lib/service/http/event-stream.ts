@@ -29,15 +29,9 @@ export const sendEventStream = async <T>(stream: EventStream<T>) => {
   const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs)
   try {
     await writeEvents(stream)
-    // Unspecified: a stopping service ends streams with 408, since a clean end would mean completion and public clients
-    // reconnect on 408.
-    if (signal.aborted)
-      writeError(
-        response,
-        signal.reason instanceof ServiceError
-          ? signal.reason
-          : new ServiceError('timeout', 'The service is stopping; reconnect'),
-      )
+    // Unspecified: a stopping service ends streams with 408, on which public clients reconnect.
+    const stopping = new ServiceError('timeout', 'The service is stopping; reconnect')
+    if (signal.aborted) writeError(response, signal.reason instanceof ServiceError ? signal.reason : stopping)
   } catch (error) {
     writeError(response, toServiceError(error))
   } finally {
@@ -49,23 +43,13 @@ export const sendEventStream = async <T>(stream: EventStream<T>) => {
 const writeEvents = async <T>({ response, source, signal, encode }: EventStream<T>) => {
   const iterator = source[Symbol.asyncIterator]()
   const orAborted = abortable(signal)
-  let buffered = ''
-  const write = () => {
-    if (buffered !== '' && !response.destroyed) response.write(buffered)
-    buffered = ''
-  }
   try {
     while (!signal.aborted) {
       const next = await orAborted(iterator.next())
-      if (next === undefined || next.done) break
-      // Combine events that are available at once, since proxies forward every write separately.
-      if (buffered === '') process.nextTick(write)
-      buffered += encode(next.value)
-      if (buffered.length >= response.writableHighWaterMark) write()
-      if (response.writableNeedDrain) await orAborted(once(response, 'drain'))
+      if (next === undefined || next.done || response.destroyed) break
+      if (!response.write(encode(next.value))) await orAborted(once(response, 'drain'))
     }
   } finally {
-    write()
     // Not awaited: a waiting generator only returns after its next event.
     iterator.return?.().catch(() => undefined)
   }
@@ -76,8 +60,7 @@ const writeError = (response: ServerResponse, { code, message }: ServiceError) =
     response.write(`event: error\ndata: ${JSON.stringify({ code: String(errorStatus[code]), message })}\n\n`)
 }
 
-// Settles like the promise, or with undefined on abort. Uses one listener: racing each event against a long-lived
-// promise would leak every event.
+// Settles like the promise, or with undefined on abort. Racing each event against a long-lived promise would leak it.
 const abortable = (signal: AbortSignal) => {
   let giveUp: (() => void) | undefined
   signal.addEventListener('abort', () => giveUp?.(), { once: true })

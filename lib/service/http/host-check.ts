@@ -10,20 +10,17 @@ export const createHostCheck = (
   allowHosts: readonly string[],
   isAllowed: (request: IncomingMessage) => boolean,
 ) => {
-  let allowed: { port: number | undefined; authorities: ReadonlySet<string> } | undefined
   return (request: IncomingMessage) => {
-    const port = request.socket.localPort
-    if (!allowed || allowed.port !== port) allowed = { port, authorities: allowedAuthorities(port, host, allowHosts) }
+    const authorities = allowedAuthorities(request.socket.localPort, host, allowHosts)
     const authority = authorityOf(request)
-    if (authority === undefined || !(allowed.authorities.has(authority.toLowerCase()) || isAllowed(request)))
+    if (authority === undefined || !(authorities.has(authority.toLowerCase()) || isAllowed(request)))
       throw new ServiceError('forbidden', 'This host name is not allowed; add it with --allow-host')
     if (request.headers.origin !== undefined)
       throw new ServiceError('forbidden', 'Requests from web pages (with an Origin header) are not allowed')
   }
 }
 
-// Accepted `Host` values. An entry without a port matches the service's port and, for proxies on a default port, no
-// port.
+// An entry without a port matches the service's port and, for proxies on a default port, no port.
 const allowedAuthorities = (port: number | undefined, host: string, allowHosts: readonly string[]): Set<string> => {
   const authorities = new Set(
     ownNames(host).flatMap((name) => (port === 80 ? [name, `${name}:80`] : [`${name}:${port}`])),

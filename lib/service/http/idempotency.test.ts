@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Replays } from '#lib/service/kit/replays.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { IdempotencyCache } from './idempotency.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -81,15 +81,9 @@ it.each(['execute_sync', 'execute?last_n=5'])(
   },
 )
 
-it('drops the oldest responses over the size limit', async () => {
-  const calls = new IdempotencyCache()
-  let made = 0
-  const store = () => calls.once(`${made}`, async () => ({ json: Buffer.alloc(20 * 1024 * 1024, made++), headers: [] }))
-  for (let i = 0; i < 4; i++) await store()
-  const again = async (key: string) => {
-    const before = made
-    await calls.once(key, async () => ({ json: `${made++}`, headers: [] }))
-    return made === before
-  }
-  expect([await again('3'), await again('2'), await again('0')]).toEqual([true, true, false])
+it('drops the oldest results over the size limit', async () => {
+  const replays = new Replays<string>(() => 20 * 1024 * 1024)
+  for (const key of ['0', '1', '2', '3']) await replays.once(key, async () => 'first')
+  const again = (key: string) => replays.once(key, async () => 'second')
+  expect([await again('3'), await again('2'), await again('0')]).toEqual(['first', 'first', 'second'])
 })

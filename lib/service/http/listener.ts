@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
+import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { type Admission, admit } from './admit.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { type LogError, requestIdOf, sendError, sendJson, toServiceError } from './error-response.ts'
 import { sendEventStream } from './event-stream.ts'
-import { IdempotencyCache } from './idempotency.ts'
 
 export interface ListenerContext extends Admission {
   validateResponses: boolean
@@ -24,9 +24,15 @@ export interface OtherHosts {
   upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 }
 
+interface StoredResponse {
+  json: string | Uint8Array
+  headers: [name: string, value: string][]
+}
+
 export const createListener = (context: ListenerContext) => {
   const concurrency = new ConcurrencyLimit()
-  const repeated = new IdempotencyCache()
+  // A request whose client disconnected fails with the signal's reason and is not replayed.
+  const replays = new Replays<StoredResponse>(({ json }) => json.length)
   return async (request: IncomingMessage, response: ServerResponse) => {
     if (!context.stopping.aborted && context.otherHosts?.handles(request))
       return context.otherHosts.respond(request, response)
@@ -50,44 +56,41 @@ export const createListener = (context: ListenerContext) => {
       if (problem !== undefined) throw new ServiceError('unavailable', problem, { shouldRetry: false })
       const { endpoint, identity, input, call } = await admit(request, requestId, context)
       operation = endpoint.id
-      const kind = endpoint.response.kind === 'events' ? 'streams' : 'calls'
-      release = concurrency.acquire(identity.account, kind)
+      const { kind } = endpoint.response
+      release = concurrency.acquire(identity.account, kind === 'events' ? 'streams' : 'calls')
       if (isClosed) release()
-      if (endpoint.response.kind === 'websocket')
+      if (kind === 'websocket')
         throw invalid({ field: 'upgrade', message: 'is missing; this endpoint requires a WebSocket' })
-      const validated = (json: string) => {
-        if (context.validateResponses) validateResponse(endpoint, json)
+      const validated = <J extends string | Uint8Array>(json: J): J => {
+        if (context.validateResponses) validateResponse(endpoint, json.toString())
         return json
       }
-      const toJson = (value: unknown) => {
-        if (!(value instanceof Uint8Array)) return validated(JSON.stringify(value))
-        if (context.validateResponses) validated(Buffer.from(value).toString())
-        return value
+      const toJson = (value: unknown) =>
+        validated(value instanceof Uint8Array ? Buffer.from(value) : JSON.stringify(value))
+      const respond = async (): Promise<StoredResponse> => {
+        const headers: StoredResponse['headers'] = []
+        const setHeader = (name: string, value: string) => void headers.push([name, value])
+        return { json: toJson(await call({ signal: disconnected.signal, setHeader })), headers }
       }
-      const encode = (event: unknown) => `data: ${validated(JSON.stringify(event))}\n\n`
-      const key = repeated.keyOf(request, requestId, endpoint, { account: identity.account, input })
-      if (key !== undefined) {
-        const sent = await repeated.once(key, async () => {
-          const headers: [string, string][] = []
-          const setHeader = (name: string, value: string) => void headers.push([name, value])
-          return { json: toJson(await call({ signal: disconnected.signal, setHeader })), headers }
-        })
-        for (const [name, value] of sent.headers) response.setHeader(name, value)
-        return sendJson(response, 200, sent.json, requestId)
+      if (kind === 'json') {
+        const key = isRepeatable(request, requestId, endpoint)
+          ? callKey(identity.account, requestId, endpoint.id, input)
+          : undefined
+        const { json, headers } = await (key === undefined ? respond() : replays.once(key, respond))
+        for (const [name, value] of headers) response.setHeader(name, value)
+        return sendJson(response, 200, json, requestId)
       }
-      const result = await call({
-        signal: disconnected.signal,
-        setHeader: (name, value) => response.setHeader(name, value),
-      })
-      if (endpoint.response.kind === 'json') sendJson(response, 200, toJson(result), requestId)
-      else if (endpoint.response.kind === 'events') {
+      const setHeader = (name: string, value: string) => response.setHeader(name, value)
+      const result = await call({ signal: disconnected.signal, setHeader })
+      if (kind === 'events') {
         const ends = [disconnected.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)
         const source = result as AsyncIterable<unknown>
+        const encode = (event: unknown) => `data: ${validated(JSON.stringify(event))}\n\n`
         await sendEventStream({ response, source, requestId, signal, encode, toServiceError: asServiceError })
         disconnected.abort()
       } else {
-        response.setHeader('content-type', endpoint.response.contentType)
+        response.setHeader('content-type', (endpoint.response as { contentType: string }).contentType)
         response.setHeader('x-content-type-options', 'nosniff')
         response.setHeader('x-request-id', requestId)
         await pipeline(result as AsyncIterable<Uint8Array>, response)
@@ -106,13 +109,19 @@ export const createListener = (context: ListenerContext) => {
   }
 }
 
+/** Not waits, which clients repeat, and snapshots, which handle retries themselves. */
+const isRepeatable = ({ method, headers }: IncomingMessage, requestId: string, { bodyFormat, path }: Endpoint) =>
+  method === 'POST' &&
+  bodyFormat === undefined &&
+  !/wait|snapshot_disk/.test(path) &&
+  headers['x-request-id'] === requestId
+
 const isDisconnect = (error: unknown, { reason }: AbortSignal) =>
   error === reason || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE'
 
 const maxDiscardMs = 30_000
 
-// Closing a connection with unread data resets it and may lose the response, so HTTP/1.1 bodies are read and discarded
-// for a while.
+// Closing a connection with unread data resets it and may lose the response, so the body is read and discarded for a while.
 const discardBody = (request: IncomingMessage) => {
   if (request.complete) return
   if (request.httpVersionMajor === 2) {
@@ -130,25 +139,23 @@ const validateResponse = (endpoint: Endpoint, json: string) => {
   if (!('schema' in endpoint.response)) return
   const body: unknown = JSON.parse(json)
   const parsed = endpoint.response.schema.safeParse(body)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
+  const [issue] = parsed.error?.issues ?? []
+  if (issue)
     throw new Error(
-      `The response of ${endpoint.id} violates the contract at ${issue?.path.join('.') || 'its root'}: ${issue?.message}`,
+      `The response of ${endpoint.id} violates the contract at ${issue.path.join('.') || 'its root'}: ${issue.message}`,
     )
-  }
-  const unknownField = findUnknownField(body, parsed.data, '')
+  const unknownField = findUnknownField(body, parsed.data)
   if (unknownField !== undefined)
     throw new Error(`The response of ${endpoint.id} has a field that is not in the contract: ${unknownField}`)
 }
 
-const findUnknownField = (original: unknown, parsed: unknown, path: string): string | undefined => {
+const findUnknownField = (original: unknown, parsed: unknown): string | undefined => {
   if (typeof original !== 'object' || original === null || typeof parsed !== 'object' || parsed === null)
     return undefined
   for (const [key, value] of Object.entries(original)) {
-    const at = path === '' ? key : `${path}.${key}`
-    if (!Object.hasOwn(parsed, key)) return at
-    const deeper = findUnknownField(value, (parsed as Record<string, unknown>)[key], at)
-    if (deeper !== undefined) return deeper
+    if (!Object.hasOwn(parsed, key)) return key
+    const deeper = findUnknownField(value, (parsed as Record<string, unknown>)[key])
+    if (deeper !== undefined) return `${key}.${deeper}`
   }
   return undefined
 }

@@ -9,17 +9,9 @@ export interface Match {
   search: string
 }
 
-interface Found {
-  match?: Match
-  allow?: string[]
-}
+export type Router = (method: string, url: string) => { match?: Match; allow?: string[] }
 
-export type Router = (method: string, url: string) => Found
-
-/**
- * Matches a raw request target. Segments are decoded individually and never normalized, so `..`, `//` and `%2f` match
- * no fixed segment.
- */
+/** Segments are decoded individually and never normalized, so `..`, `//` and `%2f` match no fixed segment. */
 export const createRouter = (routes: readonly Route[]): Router => {
   const find = createMatcher(routes.map(({ endpoint }) => endpoint))
   const byEndpoint = new Map(routes.map((route) => [route.endpoint, route]))
@@ -41,7 +33,7 @@ export const parseParams = ({ route: { endpoint }, params }: Match): object => {
     if (value === undefined) throw invalid({ field: name, message: 'is not valid percent-encoding' })
   if (!endpoint.params) return params
   const parsed = endpoint.params.safeParse(params)
-  if (!parsed.success) throw invalid(fieldProblems(parsed.error)[0])
+  if (!parsed.success) throw invalid(...fieldProblems(parsed.error))
   return parsed.data as object
 }
 

@@ -10,22 +10,19 @@ interface ErrorDetails {
   cause?: unknown
 }
 
-/** The error that routes throw; `http/error-response` maps it to HTTP. */
+/** `http/error-response` maps it to HTTP. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
-  readonly field: string | undefined
-  readonly retryAfterSeconds: number | undefined
-  readonly shouldRetry: boolean | undefined
-  readonly allow: readonly string[] | undefined
+  declare readonly field: string | undefined
+  declare readonly retryAfterSeconds: number | undefined
+  declare readonly shouldRetry: boolean | undefined
+  declare readonly allow: readonly string[] | undefined
 
-  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, { cause: details.cause })
+  constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
+    super(message, { cause })
     this.code = code
-    this.field = details.field
-    this.retryAfterSeconds = details.retryAfterSeconds
-    this.shouldRetry = details.shouldRetry
-    this.allow = details.allow
+    Object.assign(this, details)
   }
 }
 
@@ -36,12 +33,11 @@ export const notFound = (resource: string, id: string): never => {
 
 const maxListedProblems = 20
 
-export const invalid = (...problems: readonly (FieldProblem | undefined)[]) => {
-  const [first = { field: 'body', message: 'is not valid' }, ...others] = problems.filter((each) => each !== undefined)
-  const listed = [first, ...others.slice(0, maxListedProblems - 1)].map(({ field, message }) => `${field}: ${message}`)
-  const more = 1 + others.length - listed.length
+export const invalid = (...problems: readonly FieldProblem[]) => {
+  const listed = problems.slice(0, maxListedProblems).map(({ field, message }) => `${field}: ${message}`)
+  const more = problems.length - listed.length
   const message = [...listed, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
-  return new ServiceError('invalid_argument', message, { field: first.field })
+  return new ServiceError('invalid_argument', message, problems[0] && { field: problems[0].field })
 }
 
 export class StartError extends Error {

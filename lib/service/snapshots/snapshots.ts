@@ -44,7 +44,7 @@ export class Snapshots {
   // Separate slots, so queued snapshots don't delay devbox starts.
   readonly #takeSlots = new Slots(copiesAtOnce)
   readonly #restoreSlots = new Slots(copiesAtOnce)
-  readonly #replays = new Replays()
+  readonly #replays = new Replays<string>()
   readonly #closing = new AbortController()
 
   constructor(options: Options) {

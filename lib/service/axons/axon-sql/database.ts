@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { AxonEvent, SqlResult } from '#lib/contract/axons.ts'
 import { authorize } from './authorizer.ts'
 import { maxDatabaseBytes, maxResultBytes, maxRows, type SqlRequest, type SqlValue } from './protocol.ts'
 
@@ -8,21 +9,7 @@ const pageBytes = 4096
 const copyRows = 2_000
 const copyBytes = 4 * 1024 * 1024
 
-interface Result {
-  columns: { name: string; type: string }[]
-  rows: unknown[][]
-  meta: { changes: number; duration_ms: number; rows_read_limit_reached: boolean }
-}
-
-export type ReadEvents = (seq: number, afterSequence: number, limit: number) => Iterable<EventRow>
-interface EventRow {
-  sequence: number
-  timestamp_ms: number
-  origin: string
-  source: string
-  event_type: string
-  payload: string
-}
+export type ReadEvents = (seq: number, afterSequence: number, limit: number) => Iterable<Omit<AxonEvent, 'axon_id'>>
 
 export class StatementError extends Error {
   readonly index: number
@@ -103,7 +90,7 @@ export class AxonDatabase {
   }
 
   /** Runs the statements in one transaction. Throws a StatementError after rolling back. */
-  run({ statements, isReadOnly }: SqlRequest): Result[] {
+  run({ statements, isReadOnly }: SqlRequest): SqlResult[] {
     const { bytes } = this.#database.prepare('SELECT bytes FROM rl_copied').get() as { bytes: number }
     this.#database.exec(
       `PRAGMA synchronous = FULL; PRAGMA max_page_count = ${Math.ceil((bytes + maxDatabaseBytes) / pageBytes)}`,
@@ -112,7 +99,7 @@ export class AxonDatabase {
     let index = 0
     try {
       const budget = { bytes: maxResultBytes }
-      const results: Result[] = []
+      const results: SqlResult[] = []
       for (; index < statements.length; index++) {
         const { sql, params } = statements[index] ?? { sql: '', params: [] }
         results.push(this.#runOne(sql, params, budget))
@@ -129,7 +116,7 @@ export class AxonDatabase {
     }
   }
 
-  #runOne(sql: string, params: SqlValue[], budget: { bytes: number }): Result {
+  #runOne(sql: string, params: SqlValue[], budget: { bytes: number }): SqlResult {
     const start = performance.now()
     this.#isTrusted = false
     try {

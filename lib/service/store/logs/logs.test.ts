@@ -142,7 +142,7 @@ describe('a command', () => {
     run([`${'y'.repeat(20_000)}\r\x1b[0m\n`, `${'y'.repeat(20_000)}\rnew\n`])
     const got = await lines()
     for (const line of got.slice(0, 2)) expect(line).toMatch(/^x{8192} … \(\d+ more bytes\)$/)
-    expect(got.slice(2)).toEqual(['\r\x1b[Kshort', '\rnew', `${'y'.repeat(8192)} … (11808 more bytes)`, 'new'])
+    expect(got.slice(2)).toEqual(['\r\x1b[Kshort', '\rnew', `${'y'.repeat(8192)} … (11813 more bytes)`, '\rnew'])
   })
 
   it('stops logging output at the limit, and still logs its exit code', async () => {
