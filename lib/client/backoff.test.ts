@@ -6,7 +6,6 @@ it('doubles the wait with each attempt up to the maximum, with 20% jitter', () =
   const waits = (random: number) => [0, 1, 2, 5, 1000].map((attempt) => backoffMs(attempt, times, () => random))
   expect(waits(0.5)).toEqual([250, 500, 1000, 5_000, 5_000])
   expect(waits(0)).toEqual([200, 400, 800, 4_000, 4_000])
-  expect(backoffMs(1000, times, () => 0.999)).toBeLessThan(6_000)
 })
 
 it('ends a pause when its signal aborts or already is aborted', async () => {

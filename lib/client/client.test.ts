@@ -72,16 +72,6 @@ describe('against the service', () => {
       { code: 'invalid_argument', status: 400, field: 'id' },
     ],
     [
-      'a wrong value',
-      () => service.client.axons.list({ query: { limit: 0 } }),
-      { code: 'invalid_argument', status: 400, field: 'limit' },
-    ],
-    [
-      'an unsupported operation',
-      () => service.client.hostedOnly.listBlueprints(),
-      { code: 'not_implemented', status: 501 },
-    ],
-    [
       'a wrong key',
       () => createClient({ baseUrl: service.url, headers: { authorization: 'Bearer x' } }).accounts.me(),
       { code: 'unauthenticated', status: 401 },
@@ -90,16 +80,11 @@ describe('against the service', () => {
     const error = await failure(call())
     expect(error).toMatchObject(expected)
     expect(error.requestId).toMatch(/^req_/)
-    expect(error.message).not.toBe('')
   })
 
   it('throws the error of a rejected stream when it is read', async () => {
     const stranger = createClient({ baseUrl: service.url })
     expect(await failure(readAll(stranger.evictions.watch()))).toMatchObject({ code: 'unauthenticated', status: 401 })
-  })
-
-  it('throws a TypeError instead of calling with an empty id', async () => {
-    await expect(service.client.axons.get({ params: { id: '' } })).rejects.toThrow(TypeError)
   })
 
   it('closes the connection when a stream is left', async () => {
@@ -114,42 +99,25 @@ describe('against another server', () => {
   const axons = async (made: ReturnType<typeof answer>) => failure((await made).client.axons.list())
 
   it.each([
-    [
-      200,
-      'text/html',
-      '<h1>Welcome</h1>',
-      { code: 'bad_upstream', status: 200, message: expect.stringContaining('text/html') },
-    ],
-    [200, undefined, '{}', { code: 'bad_upstream', status: 200 }],
-    [200, 'application/jsonp', '{}', { code: 'bad_upstream', status: 200 }],
-    [200, 'application/json', '{"axons":[', { code: 'bad_upstream', status: 200 }],
-    [
-      502,
-      'text/html',
-      '<h1>Bad gateway</h1>',
-      { code: 'bad_upstream', status: 502, message: 'The service returned 502 without an error message' },
-    ],
-    [404, 'text/html', '<h1>Not found</h1>', { code: 'not_found', status: 404 }],
-    [429, 'application/json', 'null', { code: 'rate_limited', status: 429 }],
-    [403, 'application/json', '"no"', { code: 'forbidden', status: 403 }],
-    [418, undefined, '', { code: 'invalid_argument', status: 418 }],
-    [520, undefined, '', { code: 'bad_upstream', status: 520 }],
-    [409, 'application/json', '{"message":"busy"}', { code: 'conflict', status: 409, message: 'busy' }],
-    [
-      409,
-      'application/json',
-      '{"code":"novel","message":5}',
-      { code: 'conflict', status: 409, message: 'The service returned 409 without an error message' },
-    ],
-    [400, 'application/json', '{"code":"toString"}', { code: 'invalid_argument', status: 400 }],
+    [200, 'text/html', '<h1>Welcome</h1>', { code: 'bad_upstream', message: expect.stringContaining('text/html') }],
+    [200, undefined, '{}', { code: 'bad_upstream' }],
+    [200, 'application/json', '{"axons":[', { code: 'bad_upstream' }],
+    [200, 'application/json', '[]', { code: 'bad_upstream' }],
+    [502, 'text/html', '', { code: 'bad_upstream', message: 'The service returned 502 without an error message' }],
+    [404, 'text/html', '<h1>Not found</h1>', { code: 'not_found' }],
+    [429, 'application/json', 'null', { code: 'rate_limited' }],
+    [418, undefined, '', { code: 'invalid_argument' }],
+    [520, undefined, '', { code: 'bad_upstream' }],
+    [409, 'application/json', '{"code":"novel","message":"busy"}', { code: 'conflict', message: 'busy' }],
+    [400, 'application/json', '{"code":"toString","message":5}', { code: 'invalid_argument' }],
     [
       400,
       'application/json',
       '{"code":"conflict","field":"x","request_id":"r"}',
-      { code: 'conflict', status: 400, field: 'x', requestId: 'r' },
+      { code: 'conflict', field: 'x', requestId: 'r' },
     ],
   ])('maps a %i of type %s to an error', async (status, type, body, expected) => {
-    expect(await axons(answer(status, type, body))).toMatchObject(expected)
+    expect(await axons(answer(status, type, body))).toMatchObject({ status, ...expected })
   })
 
   it('reports an unreachable service', async () => {
@@ -160,24 +128,10 @@ describe('against another server', () => {
     expect(await failure(client.axons.list())).toMatchObject({ code: 'unreachable', status: 0 })
   })
 
-  it('reports an interrupted response', async () => {
-    const { client } = await against((request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 }).write('{')
-      setImmediate(() => request.socket.destroy())
-    })
-    expect(await failure(client.axons.list())).toMatchObject({ code: 'unreachable' })
-  })
-
   it('does not follow redirects, which would leak the key', async () => {
     const { client, seen } = await against((_, response) => response.writeHead(302, { location: '/elsewhere' }).end())
     expect(await failure(client.axons.list())).toMatchObject({ code: 'unreachable' })
     expect(seen).toHaveLength(1)
-  })
-
-  it('rethrows an abort unchanged', async () => {
-    const leave = new AbortController()
-    const { client } = await against(() => leave.abort())
-    await expect(client.axons.list({ signal: leave.signal })).rejects.toMatchObject({ name: 'AbortError' })
   })
 
   it('passes unknown fields through and fills in missing ones', async () => {
@@ -186,11 +140,6 @@ describe('against another server', () => {
       axons: [{ id: 'x', colour: 'red', metadata: {}, created_at_ms: Number.NaN }],
       has_more: false,
     })
-  })
-
-  it.each(['[]', 'null', '"axons"', '7'])('rejects the response %s', async (body) => {
-    const { client } = await answer(200, 'application/json', body)
-    expect(await failure(client.axons.list())).toMatchObject({ code: 'bad_upstream' })
   })
 
   it('keeps the path of its base URL and sends the key in a header only', async () => {
@@ -226,11 +175,6 @@ describe('against another server', () => {
     })
     expect(events).toEqual([{ devbox_id: 'd' }])
     expect(seen[0]?.headers.accept).toBe('text/event-stream')
-  })
-
-  it.each(['nonsense', '{}', '{"code":"x"}'])('throws an ApiError for the error event %s', async (data) => {
-    const { client } = await answer(200, 'text/event-stream', `event: error\ndata: ${data}\n\n`)
-    expect(await failure(readAll(client.evictions.watch()))).toMatchObject({ code: 'internal', status: 500 })
   })
 })
 

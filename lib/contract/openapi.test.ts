@@ -25,11 +25,6 @@ describe('the OpenAPI document', () => {
     expect(find('hostedOnly.createSshKey').summary).toBe('Create SSH key (hosted service only)')
   })
 
-  it('includes limits and defaults', () => {
-    const limit = find('axons.list').parameters.find(({ name }) => name === 'limit')
-    expect(limit?.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 5000, default: 20 })
-  })
-
   it('describes an upload as a form with a file', () => {
     expect(find('files.upload').requestBody).toMatchObject({
       required: true,

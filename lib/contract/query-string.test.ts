@@ -54,65 +54,29 @@ describe('parsing', () => {
   it.each([
     ['a\\,b', ['a,b']],
     ['a\\\\,b', ['a\\', 'b']],
-    ['a\\b', ['a\\b']],
     ['\\', ['\\']],
-    ['\\,', [',']],
-    ['a\\', ['a\\']],
     ['\\\\\\,', ['\\,']],
   ])('reads the list %j as %j', (text, values) => {
     expect(metadata(`metadata[k][in]=${encodeURIComponent(text)}`)).toEqual([{ key: 'k', op: 'in', values }])
   })
 
-  it('keeps commas and backslashes of an exact condition', () => {
-    expect(metadata('metadata[k]=a,b%5C%2Cc')).toEqual([{ key: 'k', op: 'eq', value: 'a,b\\,c' }])
-  })
-
   it.each([
-    ['metadata[a b]=1', 'a b'],
     ['metadata[a]b]=1', 'a]b'],
-    ['metadata[a[b]=1', 'a[b'],
     ['metadata[[]]=1', '[]'],
-    ['metadata[]]=1', ']'],
     ['metadata[__proto__]=1', '__proto__'],
     ['metadata[in]=1', 'in'],
     ['metadata[a%26b%3Dc%2Bd]=1', 'a&b=c+d'],
   ])('reads the key of %s', (search, key) => expect(metadata(search)).toEqual([{ key, op: 'eq', value: '1' }]))
 
   it.each([
-    'metadata=1',
-    'metadata[]=1',
-    'metadata[=1',
-    'metadata[a=1',
-    'metadata[a]x=1',
-    'metadata[][in]=1',
-    'metadata[a][nin]=1',
-    'metadata[a][]=1',
-    'metadata[a][in][in]=1',
-    'metadata[a][IN]=1',
+    ...['metadata=1', 'metadata[]=1', 'metadata[=1', 'metadata[a]x=1', 'metadata[][in]=1', 'metadata[a][nin]=1'],
+    ...['metadata[a][]=1', 'metadata[a][in][in]=1', 'limit=0', 'limit=5001', 'limit=1.0', 'limit=1e1', 'limit=0x1'],
   ])('reports %s as invalid', (search) => expect(invalidFields(search)).toEqual([search.slice(0, search.indexOf('='))]))
-
-  it.each(['0', '-1', '5001', 'x', '1.0', '1e1', '+1', ' 1', '1 ', '0x1', '9'.repeat(40), 'NaN', 'Infinity'])(
-    'rejects limit=%j',
-    (limit) => {
-      expect(invalidFields(`limit=${encodeURIComponent(limit)}`)).toEqual(['limit'])
-    },
-  )
 
   it('limits the number of conditions', () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => `metadata[k${i}]=v`).join('&')
     expect(metadata(many(maxMetadataConditions))).toHaveLength(maxMetadataConditions)
     expect(invalidFields(many(maxMetadataConditions + 1))).toContain('metadata')
-  })
-
-  it('reports all problems', () => {
-    expect(invalidFields('limit=0&id=nope&metadata[]=x')).toEqual(expect.arrayContaining(['limit', 'id', 'metadata[]']))
-  })
-
-  it('ignores metadata without a schema for it', () => {
-    expect(parseQuery(SizeQuery, 'metadata[]=x&cols=80&rows=24')).toEqual({
-      ok: true,
-      value: { size: { cols: 80, rows: 24 } },
-    })
   })
 
   it('reads the parameters of a pipe', () => {
@@ -123,31 +87,22 @@ describe('parsing', () => {
 })
 
 describe('encoding', () => {
-  it('omits undefined, null and empty values', () => {
-    expect(encodeQuery({ name: '', id: undefined, search: null, limit: 20 })).toBe('limit=20')
-  })
-
   it('sorts conditions and values', () => {
     const a: MetadataCondition = { key: 'a', op: 'in', values: ['y', 'x', 'y'] }
     const b: MetadataCondition = { key: 'b', op: 'eq', value: '1' }
     expect(encodeQuery({ metadata: [b, a] })).toBe('metadata[a][in]=x,y&metadata[b]=1')
     expect(encodeQuery({ metadata: [{ ...a, values: ['x', 'y'] }, b] })).toBe('metadata[a][in]=x,y&metadata[b]=1')
   })
-
-  it('escapes commas within values', () => {
-    expect(encodeQuery({ metadata: [{ key: 'k', op: 'in', values: ['a,b', 'c'] }] })).toBe('metadata[k][in]=a%5C%2Cb,c')
-  })
 })
 
 describe('a round trip', () => {
   const pieces = [...'aB0 +%&=#?,\\[]"\'\n\0é😀\u2028;/', '%41', '\\,', '__proto__', 'in', '..']
-  const tokens = ['metadata', '[in]', '%5B', '%5D', '%2C', '%5C', 'limit', 'name', ...'[]=&,\\%a5+#']
 
   it('preserves any filter and is canonical', () => {
     const below = seededRandom(42)
     const text = (maxPieces: number) =>
       Array.from({ length: 1 + below(maxPieces) }, () => pieces[below(pieces.length)]).join('')
-    for (let i = 0; i < 2_000; i++) {
+    for (let i = 0; i < 500; i++) {
       const conditions = new Map<string, MetadataCondition>()
       for (let count = below(4); count > 0; count--) {
         const key = text(3)
@@ -170,18 +125,6 @@ describe('a round trip', () => {
       expect({ ...parsed, metadata: sorted(parsed.metadata) }).toEqual({ ...query, metadata: sorted(query.metadata) })
       expect(encodeQuery(parsed)).toBe(encoded)
       expect(read(new URL(`http://x/?${encoded}`).search)).toEqual(parsed)
-    }
-  })
-
-  it('is stable for any valid text', () => {
-    const below = seededRandom(7)
-    for (let i = 0; i < 5_000; i++) {
-      const search = Array.from({ length: below(14) }, () => tokens[below(tokens.length)]).join('')
-      const parsed = parseQuery(AxonListQuery, search)
-      if (!parsed.ok) continue
-      const encoded = encodeQuery(parsed.value)
-      expect(read(encoded)).toEqual(parsed.value)
-      expect(encodeQuery(read(encoded))).toBe(encoded)
     }
   })
 })

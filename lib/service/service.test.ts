@@ -53,14 +53,6 @@ describe('the service', () => {
     expect(new Set(addresses).size).toBe(addresses.length)
   })
 
-  it('reports its health and version', async () => {
-    const service = await start()
-    expect(await service.client.health.check()).toEqual({
-      status: 'ok',
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-    })
-  })
-
   it('creates private files only', async () => {
     const { dataDir, client } = await start()
     await client.axons.create()
@@ -122,22 +114,6 @@ describe('a data folder', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe(503)
     renameSync(`${dataDir}-aside`, dataDir)
     await expect.poll(status, { timeout: 10_000 }).toBe(200)
-  })
-
-  it('is released if the start fails', async () => {
-    const dataDir = newFolder()
-    const { url } = await start()
-    await expect(startService({ isolation: 'none', dataDir, port: Number(new URL(url).port) })).rejects.toThrow(
-      /is in use/,
-    )
-    await start({ dataDir })
-  })
-
-  it('keeps its service id across restarts', async () => {
-    const dataDir = newFolder()
-    const first = await start({ dataDir })
-    await first.close()
-    expect((await start({ dataDir })).serviceId).toBe(first.serviceId)
   })
 
   it('of a newer version is rejected', async () => {

@@ -69,21 +69,6 @@ describe('import', () => {
     })
   })
 
-  it('imports more trials than a log folder may have files', async () => {
-    const many = join(folder, 'many')
-    for (let i = 0; i < 10_050; i++) mkdirSync(join(many, `a-${i}`), { recursive: true })
-    for (const [path, content] of Object.entries(
-      harborJob({ zz__aaaaaaa: { task: 'zz', reward: 1 } }, { id: 'many' }),
-    )) {
-      const file = join(many, ...path.split('/').slice(1))
-      mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
-    }
-    const { code, stdout, stderr } = await importing(many)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain(', 1 trial\n')
-  })
-
   it('revokes its temporary key', async () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))

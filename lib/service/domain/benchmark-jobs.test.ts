@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { benchmarkJobStates, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import {
-  benchmarkOutcome,
-  type EndedTrial,
-  type JobEvent,
-  jobEnd,
-  nextJobState,
-  runFailure,
-  trialPlaces,
-} from './benchmark-jobs.ts'
+import { benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
+import { benchmarkOutcome, type EndedTrial, jobEnd, nextJobState, runFailure } from './benchmark-jobs.ts'
 
 const trial = (over: Partial<EndedTrial>): EndedTrial => ({
   id: 'scr_1',
@@ -28,81 +20,46 @@ const trial = (over: Partial<EndedTrial>): EndedTrial => ({
   ...over,
 })
 const failed = (exception_type: string) =>
-  trial({
-    state: 'failed',
-    outcome: 'FAILED',
-    score: null,
-    failure: { exception_type, exception_message: 'no' },
-  })
+  trial({ state: 'failed', outcome: 'FAILED', score: null, failure: { exception_type, exception_message: 'no' } })
+const run = { id: 'bmr_1', start_time_ms: 500, end_time_ms: 4500, agent: { name: 'a', model_name: 'm' } }
 
 it('lists the outcomes of a scenario in attempt order, whatever their times', () => {
   const trials = [2, 0, 1].map((attempt, i) => trial({ id: `scr_${attempt}`, attempt, end_time_ms: 2000 - i }))
-  const run = { id: 'bmr_1', start_time_ms: 0, end_time_ms: null, agent: null }
-  expect(
-    benchmarkOutcome(run, trials).scenario_outcomes.map(({ attempt, scenario_run_id }) => [attempt, scenario_run_id]),
-  ).toEqual([
-    [1, 'scr_0'],
-    [2, 'scr_1'],
-    [3, 'scr_2'],
+  const { scenario_outcomes } = benchmarkOutcome(run, trials)
+  expect(scenario_outcomes.map(({ attempt, scenario_run_id }) => `${attempt} ${scenario_run_id}`)).toEqual([
+    ...['1 scr_0', '2 scr_1', '3 scr_2'],
   ])
 })
 
-describe('the states of a job', () => {
-  const events: JobEvent[] = ['initialize', 'run', 'complete', 'fail', 'cancel', 'time_out']
-
-  it('do not change once the job has ended', () => {
-    for (const state of benchmarkJobStates.filter(hasJobEnded))
-      expect(events.map((event) => nextJobState(state, event))).toEqual(events.map(() => undefined))
-  })
-
-  it('lead from queued to every final state', () => {
-    expect(nextJobState('queued', 'initialize')).toBe('initializing')
-    expect(nextJobState('initializing', 'run')).toBe('running')
-    expect(events.map((event) => nextJobState('running', event))).toEqual([
-      undefined,
-      undefined,
-      'completed',
-      'failed',
-      'cancelled',
-      'timeout',
-    ])
+it('has exactly these transitions between the states of a job', () => {
+  const events = ['initialize', 'run', 'complete', 'fail', 'cancel', 'time_out'] as const
+  const table = Object.fromEntries(
+    benchmarkJobStates.map((state) => [state, events.map((event) => nextJobState(state, event) ?? '-').join(' ')]),
+  )
+  const ended = '- - - - - -'
+  expect(table).toEqual({
+    queued: 'initializing - - failed cancelled timeout',
+    initializing: 'initializing running completed failed cancelled timeout',
+    running: '- - completed failed cancelled timeout',
+    ...{ completed: ended, failed: ended, cancelled: ended, timeout: ended, incomplete: ended },
   })
 })
 
-describe('the outcome of a run', () => {
-  const run = { id: 'bmr_1', start_time_ms: 500, end_time_ms: 4500, agent: { name: 'a', model_name: 'm' } }
-
-  it('counts each state and averages completed scenarios only', () => {
-    const outcome = benchmarkOutcome(run, [
-      trial({ score: 0.5 }),
-      trial({ score: 0 }),
-      failed('VerifierError'),
-      trial({ state: 'timeout', outcome: 'TIMEOUT', score: null }),
-      trial({ state: 'canceled', outcome: null, score: null }),
-    ])
-    expect(outcome).toMatchObject({
-      agent_name: 'a',
-      model_name: 'm',
-      n_completed: 2,
-      n_failed: 1,
-      n_timeout: 1,
-      average_score: 0.25,
-      duration_ms: 4000,
-    })
-    expect(outcome.scenario_outcomes.map(({ state, score }) => [state, score])).toEqual([
-      ['COMPLETED', 0.5],
-      ['COMPLETED', 0],
-      ['FAILED', null],
-      ['TIMEOUT', null],
-      ['CANCELED', null],
-    ])
-    expect(outcome.scenario_outcomes[0]?.duration_ms).toBe(250)
-  })
-
-  it('has no average without scores', () => {
-    expect(benchmarkOutcome({ ...run, end_time_ms: null }, []).average_score).toBeNull()
-    expect(benchmarkOutcome(run, [failed('X')])).toMatchObject({ average_score: null, n_failed: 1 })
-  })
+it('counts each state and averages completed scenarios only', () => {
+  const outcome = benchmarkOutcome(run, [
+    trial({ score: 0.5 }),
+    trial({ score: 0 }),
+    failed('VerifierError'),
+    trial({ state: 'timeout', outcome: 'TIMEOUT', score: null }),
+    trial({ state: 'canceled', outcome: null, score: null }),
+  ])
+  expect(outcome).toMatchObject({ agent_name: 'a', model_name: 'm', average_score: 0.25, duration_ms: 4000 })
+  expect([outcome.n_completed, outcome.n_failed, outcome.n_timeout, outcome.n_canceled]).toEqual([2, 1, 1, 1])
+  expect(outcome.scenario_outcomes.map(({ state, score }) => `${state} ${score}`)).toEqual([
+    ...['COMPLETED 0.5', 'COMPLETED 0', 'FAILED null', 'TIMEOUT null', 'CANCELED null'],
+  ])
+  expect(outcome.scenario_outcomes[0]?.duration_ms).toBe(250)
+  expect(benchmarkOutcome(run, [failed('X')]).average_score).toBeNull()
 })
 
 describe('the end of a job', () => {
@@ -119,17 +76,4 @@ describe('the end of a job', () => {
     expect(runFailure([failed('NonZeroAgentExitCodeError')])).toBeNull()
     expect(runFailure([])).toBeNull()
   })
-})
-
-it('goes through all scenarios and agents before the next attempt', () => {
-  expect([...trialPlaces(2, 2, 2)].map(({ attempt, scenario, agent }) => `${attempt}${scenario}${agent}`)).toEqual([
-    '000',
-    '001',
-    '010',
-    '011',
-    '100',
-    '101',
-    '110',
-    '111',
-  ])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { findLaunchProblem, networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
+import { findLaunchProblem, networkUnder } from '#lib/service/domain/launch-parameters.ts'
 
 const problem = (parameters: LaunchParameters) => findLaunchProblem(parameters, 'x86_64')
 const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_size?: number): LaunchParameters => ({
@@ -11,17 +11,11 @@ const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_
   custom_disk_size,
 })
 
-describe('resourcesOf', () => {
-  it('looks up sizes by name and defaults to SMALL', () => {
-    expect(resourcesOf({ resource_size_request: 'X_SMALL' })).toEqual({ cpuCores: 0.5, memoryGb: 1, diskGb: 4 })
-    expect(resourcesOf({ resource_size_request: 'XX_LARGE' })).toEqual({ cpuCores: 8, memoryGb: 32, diskGb: 16 })
-    for (const parameters of [{}, { resource_size_request: null }, { resource_size_request: 'SMALL' as const }])
-      expect(resourcesOf(parameters)).toEqual({ cpuCores: 1, memoryGb: 2, diskGb: 4 })
-  })
-
-  it('returns a custom size', () => {
-    expect(resourcesOf(custom(4, 8, 32))).toEqual({ cpuCores: 4, memoryGb: 8, diskGb: 32 })
-  })
+it('returns the resources of a named, default or custom size', () => {
+  expect(resourcesOf({ resource_size_request: 'XX_LARGE' })).toEqual({ cpuCores: 8, memoryGb: 32, diskGb: 16 })
+  for (const parameters of [{}, { resource_size_request: null }, { resource_size_request: 'SMALL' as const }])
+    expect(resourcesOf(parameters)).toEqual({ cpuCores: 1, memoryGb: 2, diskGb: 4 })
+  expect(resourcesOf(custom(4, 8, 32))).toEqual({ cpuCores: 4, memoryGb: 8, diskGb: 32 })
 })
 
 describe('findLaunchProblem', () => {
@@ -29,9 +23,6 @@ describe('findLaunchProblem', () => {
     [0.5, 1, 2],
     [0.5, 4, 64],
     [1, 2, undefined],
-    [1, 8, 2],
-    [2, 4, 2],
-    [16, 32, 2],
     [16, 64, 2],
   ])('accepts %d cores with %d GiB of memory and %s of disk', (cpu, memory, disk) => {
     expect(problem(custom(cpu, memory, disk))).toBeUndefined()
@@ -39,8 +30,6 @@ describe('findLaunchProblem', () => {
 
   it.each([
     ['custom_cpu_cores', custom(0, 2)],
-    ['custom_cpu_cores', custom(-2, 2)],
-    ['custom_cpu_cores', custom(0.25, 1)],
     ['custom_cpu_cores', custom(3, 6)],
     ['custom_cpu_cores', custom(18, 64)],
     ['custom_cpu_cores', { resource_size_request: 'CUSTOM_SIZE', custom_gb_memory: 2 }],
@@ -49,10 +38,6 @@ describe('findLaunchProblem', () => {
     ['custom_gb_memory', custom(1, 1)],
     ['custom_gb_memory', custom(1, 10)],
     ['custom_gb_memory', custom(0.5, 6)],
-    ['custom_gb_memory', custom(16, 66)],
-    ['custom_gb_memory', custom(2, 0)],
-    ['custom_disk_size', custom(2, 4, 3)],
-    ['custom_disk_size', custom(2, 4, 0)],
     ['custom_disk_size', custom(2, 4, 66)],
     ['custom_disk_size', { resource_size_request: 'SMALL', custom_disk_size: 8 }],
     ['custom_cpu_cores', { custom_cpu_cores: 2 }],
@@ -63,9 +48,7 @@ describe('findLaunchProblem', () => {
       'lifecycle.lifecycle_hooks.suspend_deadline_ms',
       { lifecycle: { lifecycle_hooks: { suspend_deadline_ms: 60_001 } } },
     ],
-    ['lifecycle.lifecycle_hooks.suspend_deadline_ms', { lifecycle: { lifecycle_hooks: { suspend_deadline_ms: -1 } } }],
     ['user_parameters.username', { user_parameters: { uid: 1000, username: 'a b' } }],
-    ['user_parameters.username', { user_parameters: { uid: 1000, username: '' } }],
     ['user_parameters.uid', { user_parameters: { uid: -1, username: 'user' } }],
   ] satisfies [string, LaunchParameters][])('rejects invalid %s', (field, parameters) => {
     expect(problem(parameters)).toMatchObject({ code: 'invalid_argument', field })
@@ -93,28 +76,14 @@ describe('findLaunchProblem', () => {
   })
 })
 
-describe('suspendDeadlineMs', () => {
-  it('defaults to 30 seconds', () => {
-    expect(suspendDeadlineMs({})).toBe(30_000)
-    expect(suspendDeadlineMs({ lifecycle: { lifecycle_hooks: { suspend_deadline_ms: 0 } } })).toBe(0)
-  })
-})
-
-describe('networkUnder', () => {
+it('allows a public network, none or a list of hosts, and no other rules', () => {
   const nothing = {
-    allow_all: false,
-    allow_devbox_to_devbox: false,
-    allow_agent_gateway: false,
-    allow_mcp_gateway: false,
-    allow_runloop_mirrors: false,
-    allowed_hostnames: [],
-    allowed_cidrs: [],
+    ...{ allow_all: false, allow_devbox_to_devbox: false, allow_agent_gateway: false, allow_mcp_gateway: false },
+    ...{ allow_runloop_mirrors: false, allowed_hostnames: [], allowed_cidrs: [] },
   }
-  it('is public, none, a list of hosts, or undefined if unsupported', () => {
-    expect(networkUnder({ ...nothing, allow_all: true, allowed_hostnames: ['x.test'] })).toBe('public')
-    expect(networkUnder(nothing)).toBe('none')
-    expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toEqual({ hostnames: ['x.test'] })
-    expect(networkUnder({ ...nothing, allowed_cidrs: [{ cidr: '10.0.0.0/8' }] })).toBeUndefined()
-    expect(networkUnder({ ...nothing, allow_devbox_to_devbox: true })).toBeUndefined()
-  })
+  expect(networkUnder({ ...nothing, allow_all: true, allowed_hostnames: ['x.test'] })).toBe('public')
+  expect(networkUnder(nothing)).toBe('none')
+  expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toEqual({ hostnames: ['x.test'] })
+  expect(networkUnder({ ...nothing, allowed_cidrs: [{ cidr: '10.0.0.0/8' }] })).toBeUndefined()
+  expect(networkUnder({ ...nothing, allow_devbox_to_devbox: true })).toBeUndefined()
 })

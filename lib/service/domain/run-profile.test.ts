@@ -24,10 +24,6 @@ describe('merging run profiles', () => {
       mounts: [...base.mounts, ...override.mounts],
     })
   })
-
-  it('merges empty profiles', () => {
-    expect(mergeProfiles({}, {})).toEqual({ envVars: {}, secrets: {}, purpose: null, launchParameters: {}, mounts: [] })
-  })
 })
 
 describe('unmet needs', () => {

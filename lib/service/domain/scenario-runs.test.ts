@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { hasScenarioRunEnded, scenarioRunRefusal, scenarioRunStates } from '#lib/contract/scenario-runs.ts'
-import type { ScoringFunction } from '#lib/contract/scenarios.ts'
-import { type FunctionResult, nextRunState, type ScenarioRunEvent, weightedScore } from './scenario-runs.ts'
-
-const events = ['score', 'scored', 'interrupt', 'complete', 'cancel', 'fail', 'time_out'] as const
+import { scenarioRunRefusal, scenarioRunStates } from '#lib/contract/scenario-runs.ts'
+import { nextRunState, weightedScore } from './scenario-runs.ts'
 
 describe('the states of a scenario run', () => {
   it('have exactly these transitions', () => {
+    const events = ['score', 'scored', 'interrupt', 'complete', 'cancel', 'fail', 'time_out'] as const
     const table = Object.fromEntries(
       scenarioRunStates.map((state) => [state, events.map((event) => nextRunState(state, event) ?? '-').join(' ')]),
     )
@@ -23,70 +21,33 @@ describe('the states of a scenario run', () => {
 
   it('allow exactly the actions that the contract does', () => {
     for (const state of scenarioRunStates)
-      for (const action of ['score', 'complete', 'cancel'] as const satisfies ScenarioRunEvent[])
-        expect([state, action, scenarioRunRefusal(action, state) === null]).toEqual([
-          state,
-          action,
-          nextRunState(state, action) !== undefined,
-        ])
-  })
-
-  it('do not change once ended', () => {
-    for (const state of scenarioRunStates.filter(hasScenarioRunEnded))
-      expect(events.filter((event) => nextRunState(state, event))).toEqual([])
+      for (const action of ['score', 'complete', 'cancel'] as const) {
+        const isAllowed = nextRunState(state, action) !== undefined
+        expect([state, action, scenarioRunRefusal(action, state) === null]).toEqual([state, action, isAllowed])
+      }
   })
 })
 
-describe('the weighted score', () => {
-  const scoring = (parts: [name: string, weight: number, score: number][]) =>
-    weightedScore(
-      parts.map(([name, weight]): ScoringFunction => ({ name, weight, scorer: { type: 'command_scorer' } })),
-      parts.map(
-        ([scoring_function_name, , score]): FunctionResult => ({
-          scoring_function_name,
-          score,
-          output: '',
-          state: 'complete',
-        }),
-      ),
-    )
-
-  it.each([
-    ['one function', [['a', 1, 0.25]], 0.25],
+const a = { name: 'a', weight: 0.75, score: 1 }
+const rounded = ['a', 'b', 'c'].map((name) => ({ name, weight: 0.3335, score: 1 }))
+it.each([
+  ['unequal weights', [a, { name: 'b', weight: 0.25, score: 0.5 }], 0.875],
+  [
+    'a weight of 0',
     [
-      'halves',
-      [
-        ['a', 0.5, 1],
-        ['b', 0.5, 0],
-      ],
-      0.5,
+      { ...a, weight: 0 },
+      { name: 'b', weight: 1, score: 0.125 },
     ],
-    [
-      'unequal weights',
-      [
-        ['a', 0.75, 1],
-        ['b', 0.25, 0.5],
-      ],
-      0.875,
-    ],
-    [
-      'a weight of 0',
-      [
-        ['a', 0, 1],
-        ['b', 1, 0.125],
-      ],
-      0.125,
-    ],
-    [
-      'weights rounded up',
-      [
-        ['a', 0.3335, 1],
-        ['b', 0.3335, 1],
-        ['c', 0.3335, 1],
-      ],
-      1,
-    ],
-  ] as [string, [string, number, number][], number][])('of %s', (_, parts, expected) => {
-    expect(scoring(parts)).toBe(expected)
-  })
+    0.125,
+  ],
+  ['weights rounded up', rounded, 1],
+])('weights the score of %s', (_, parts, expected) => {
+  const functions = parts.map(({ name, weight }) => ({ name, weight, scorer: { type: 'command_scorer' as const } }))
+  const results = parts.map(({ name, score }) => ({
+    scoring_function_name: name,
+    score,
+    output: '',
+    state: 'complete',
+  }))
+  expect(weightedScore(functions, results)).toBe(expected)
 })

@@ -18,7 +18,6 @@ describe('the API key', () => {
     '/pty/a',
     '/pty/a/attach',
     '/v1/devboxes/evictions/watch',
-    '/local/evictions',
     '/',
     '/no/such/address',
     '/v1/axons/%zz',
@@ -51,10 +50,8 @@ describe('the API key', () => {
 
   it.each([
     ['none', () => ({}), 401],
-    ['an empty header', () => ({ authorization: '' }), 401],
     ['no scheme', () => ({ authorization: service.key }), 401],
     ['another scheme', () => ({ authorization: `Basic ${service.key}` }), 401],
-    ['a wrong key', () => ({ authorization: 'Bearer ak_wrong' }), 401],
     ['a truncated key', () => ({ authorization: `Bearer ${service.key.slice(0, -1)}` }), 401],
     ['a key followed by more text', () => ({ authorization: `Bearer ${service.key} x` }), 401],
     [

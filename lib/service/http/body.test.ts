@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:http2'
-import { connect as connectTcp } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultMaxBodyBytes as maxBodyBytes } from '#lib/contract/endpoint.ts'
 import { sendRaw, startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -27,7 +26,6 @@ const post = async (
 
 describe('a JSON body', () => {
   it.each([
-    ['JSON', '{"name":"a"}', { 'content-type': 'application/json' }],
     ['JSON with a charset', '{"name":"a"}', { 'content-type': 'Application/JSON; charset=utf-8' }],
     [
       'an escaped surrogate pair',
@@ -43,7 +41,6 @@ describe('a JSON body', () => {
 
   it.each([
     ['JSON sent as text', '{}', { 'content-type': 'text/plain' }],
-    ['a form', 'name=a', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['JSON without a content type', '{}', {}],
     ['a type with the same prefix', '{}', { 'content-type': 'application/jsonp' }],
     ['a compressed body', '{}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
@@ -56,17 +53,12 @@ describe('a JSON body', () => {
 
   it.each([
     ['a truncated document', '{"name":', 'body'],
-    ['two documents', '{}{}', 'body'],
-    ['nested lists', `{"metadata":${'['.repeat(1000)}${']'.repeat(1000)}}`, 'body'],
     ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'body'],
     ['half a surrogate pair', '{"name":"\\ud800"}', 'body'],
     ['half a surrogate pair in a key', '{"metadata":{"a\\uDC00":"x"}}', 'body'],
     ['a list', '[]', 'body'],
-    ['null', 'null', 'body'],
-    ['text', '"a"', 'body'],
     ['very deep nesting', '['.repeat(100_000), 'body'],
     ['a name that is a number', '{"name":5}', 'name'],
-    ['metadata that is a list', '{"metadata":["a"]}', 'metadata'],
     ['a metadata value that is not a string', '{"metadata":{"a":1}}', 'metadata'],
   ])('is rejected as %s with 400', async (_, body, field) => {
     const { status, error } = await post(body)
@@ -87,39 +79,6 @@ describe('a JSON body', () => {
     expect(await post(body, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' })).toMatchObject({
       status: 413,
     })
-  })
-
-  it('that is truncated is not logged as an error', async () => {
-    const log = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
-    const { port, host } = new URL(service.url)
-    const socket = connectTcp(Number(port), '127.0.0.1')
-    const head = `POST /v1/axons HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\nTransfer-Encoding: chunked\r\n\r\n`
-    socket.end(`${head}no chunk\r\n`).resume()
-    await once(socket, 'close')
-    expect((await post('{}')).status).toBe(200)
-    expect(log.mock.calls).toEqual([])
-    log.mockRestore()
-  })
-
-  it('far over the limit gets a response over HTTP/2, with or without Content-Length', async () => {
-    for (const headers of [{ 'content-length': String(5 * maxBodyBytes) }, {}]) {
-      const session = connect(service.url)
-      const status = await new Promise((resolve, reject) => {
-        session.once('error', reject)
-        const stream = session.request({
-          ':method': 'POST',
-          ':path': '/v1/axons',
-          authorization: `Bearer ${service.key}`,
-          'content-type': 'application/json',
-          ...headers,
-        })
-        stream.once('response', (response) => resolve(response[':status']))
-        stream.once('error', reject)
-        stream.end(Buffer.alloc(5 * maxBodyBytes, ' '))
-      })
-      session.destroy()
-      expect(status).toBe(413)
-    }
   })
 
   it('rejected over HTTP/2 closes its stream if the client stops sending', async () => {

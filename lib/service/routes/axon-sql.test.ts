@@ -79,13 +79,6 @@ describe('POST /v1/axons/{id}/sql/query', () => {
     expect(escaped.rows.length).toBeLessThan(7)
   })
 
-  it('200 limits the size of repeated column names in a batch', async () => {
-    await query(`CREATE TABLE long ("${'x'.repeat(90_000)}")`)
-    const { results } = await batch(...Array.from({ length: 400 }, () => ({ sql: 'SELECT * FROM long' })))
-    expect(results.filter(({ success }) => success)).toEqual([])
-    expect(results.flatMap(({ error }) => error?.message ?? [])).toContain('the result is larger than 16 MiB')
-  })
-
   it('200 alters tables and creates rtree tables', async () => {
     await query('CREATE TABLE old (a, b, c)')
     await query('ALTER TABLE old RENAME TO new')
@@ -314,14 +307,6 @@ describe('POST /v1/axons/{id}/sql/batch', () => {
       { error: { message: 'Not run: statement 2 of the batch failed' } },
     ])
     expect((await query('SELECT count(*) FROM b')).rows).toEqual([[2]])
-  })
-
-  it('200 loses no concurrent write', async () => {
-    await query('CREATE TABLE counter (n INTEGER)')
-    await query('INSERT INTO counter VALUES (0)')
-    const step = { sql: 'UPDATE counter SET n = n + 1' }
-    await Promise.all(Array.from({ length: 50 }, () => batch(step, step)))
-    expect((await query('SELECT n FROM counter')).rows).toEqual([[100]])
   })
 
   it('400 on an empty batch and an invalid parameter', async () => {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Axon, AxonList } from '#lib/contract/axons.ts'
 import { sendRaw, startService, statusOf } from '#lib/service/testing/service.ts'
@@ -45,22 +44,12 @@ describe('GET /v1/axons', () => {
     ['a name prefix', 'name=build', ['build-2', 'build-1']],
     ['a name prefix in a different case', 'name=Build', ['Build-3']],
     ['wildcard characters in a name', 'name=b%25_%5C', ['b%_\\x']],
-    ['a percent sign in a name, literally', 'name=%25', []],
     ['SQL in a name', "name='%20or%201=1--", []],
     ['an empty name, ignored', 'name=&limit=2', [null, '\u{10ffff}top']],
-    ['a search', 'search=uild', ['Build-3', 'build-2', 'build-1']],
-    ['a search in a different case', 'search=BUILD', ['Build-3', 'build-2', 'build-1']],
-    ['a search for a wildcard, literally', 'search=%25', ['b%_\\x']],
-    ['one pair', 'metadata[env]=prod', ['Build-3', 'build-1']],
     ['a pair encoded as by the public clients', 'metadata%5Bteam%5D=a%20b', ['build-1']],
-    ['several keys', 'metadata[env]=prod&metadata[team]=core', ['Build-3']],
     ['any of several values', 'metadata[env][in]=dev,staging', ['büro', 'build-2']],
-    ['any of several values and a pair', 'metadata[env][in]=prod,staging&metadata[team]=core', ['Build-3', 'build-2']],
-    ['exact and any-of on one key', 'metadata[env]=prod&metadata[env][in]=dev', []],
     ['a list with escapes', 'metadata[key,with%5D][in]=a%5C,b%5C%5Cc,z', ['b%_\\x']],
-    ['a value in a different case', 'metadata[env]=Prod', []],
     ['keys of Object.prototype', 'metadata[constructor]=x&metadata[toString]=y', ['\u{10ffff}top']],
-    ['a pair, a name and a search', 'metadata[env]=prod&name=b&search=-1', ['build-1']],
   ])('200 filters by %s', async (_, search, expected) => {
     expect(await names(search)).toEqual(expected)
   })
@@ -80,13 +69,10 @@ describe('GET /v1/axons', () => {
 
   it.each([
     ['limit=0', 'limit'],
-    ['limit=5001', 'limit'],
-    ['include_total_count=maybe', 'include_total_count'],
     ['id=dbx_1', 'id'],
     ['starting_after=axn_unknown', 'starting_after'],
     [`search=${'a'.repeat(8000)}`, 'search'],
     ['metadata[]=x', 'metadata[]'],
-    ['metadata[a]=x&metadata[a]=y', 'metadata[a]'],
   ])('400 on %s names the field', async (search, field) => {
     const { status, body } = await list(search)
     expect({ status, code: body.code, field: body.field }).toEqual({ status: 400, code: 'invalid_argument', field })
@@ -143,24 +129,6 @@ describe('POST /v1/axons', () => {
     expect((await list('metadata[__proto__]=p')).body.axons).toHaveLength(1)
     expect(({} as Record<string, unknown>).p).toBeUndefined()
   })
-
-  it('400 on an invalid body names the field', async () => {
-    for (const [field, body] of [
-      ['name', { name: 5 as never }],
-      ['metadata', { metadata: { note: 'x'.repeat(4097) } }],
-    ] as const)
-      await expect(service.client.axons.create({ body })).rejects.toMatchObject({ status: 400, field })
-  })
-})
-
-it('reads axons whose metadata exceeds the limits', async () => {
-  const { id } = await service.client.axons.create({ body: { name: 'older' } })
-  const metadata = { large: 'x'.repeat(100_000) }
-  const database = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
-  database.prepare('UPDATE axons SET metadata = ? WHERE id = ?').run(JSON.stringify(metadata), id)
-  database.close()
-  expect((await service.client.axons.get({ params: { id } })).metadata).toEqual(metadata)
-  expect((await service.client.axons.list({ query: { id } })).axons).toMatchObject([{ id, metadata }])
 })
 
 describe('the process that reads lists', () => {
@@ -271,15 +239,5 @@ describe('GET /v1/axons/metadata/keys', () => {
     expect(await valuesOf('a/b ü')).toEqual({ key: 'a/b ü', values: ['first', 'second'] })
     expect(await valuesOf('env')).toEqual({ key: 'env', values: ['dev', 'prod', 'staging'] })
     expect(await valuesOf('theirs')).toEqual({ key: 'theirs', values: [] })
-  })
-})
-
-describe('a restart', () => {
-  it('keeps every axon and its order', async () => {
-    const before = (await list('limit=5000')).body
-    await service.restart()
-    expect((await list('limit=5000')).body).toEqual(before)
-    const newest = await service.client.axons.create({ body: { name: 'after the restart' } })
-    expect((await list('limit=1')).body.axons).toEqual([newest])
   })
 })

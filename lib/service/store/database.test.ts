@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startService } from '#lib/service/testing/service.ts'
-import { inspectDatabase, inTransaction, openDatabase, removeOldBackups } from './database.ts'
+import { inspectDatabase, openDatabase, removeOldBackups } from './database.ts'
 
 let folder: string
 let file: string
@@ -100,29 +100,6 @@ describe('a migration', () => {
     openDatabase(file).close()
     expect(axonNames(file)).toEqual(['kept'])
   })
-})
-
-it('creates a private file without a backup', () => {
-  openDatabase(file).close()
-  expect(readdirSync(folder)).toEqual(['devdeck.db'])
-  expect(modeOf(file)).toBe('600')
-})
-
-it('rolls back a transaction that throws', () => {
-  const database = openDatabase(file)
-  const add = (name: string) =>
-    database.exec(
-      `INSERT INTO axons (id, account, name, created_at_ms, metadata) VALUES ('${name}', 'a', '${name}', 1, '{}')`,
-    )
-  expect(() =>
-    inTransaction(database, () => {
-      add('first')
-      add('first')
-    }),
-  ).toThrow(/UNIQUE/)
-  inTransaction(database, () => add('second'))
-  expect(axonNames(file)).toEqual(['second'])
-  database.close()
 })
 
 it('detects a damaged database', () => {

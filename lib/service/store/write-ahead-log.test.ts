@@ -73,12 +73,6 @@ const overwrite = (file: string, position: number, bytes: Buffer) => {
 }
 
 describe('the log of a killed service', () => {
-  it('is applied without a note', async () => {
-    const service = await start(join(root, 'data'))
-    await addAxons(service, 20)
-    expect(await startAgain(crashed(service.dataDir))).toEqual({ axons: 20, note: undefined, kept: undefined })
-  })
-
   it('is applied at any moment around a restart of the log', async () => {
     const service = await start(join(root, 'data'))
     const database = new DatabaseSync(at(service.dataDir, ''))

@@ -77,46 +77,27 @@ const filters = {
   'no filter': ['', () => true],
   'a long prefix': ['name=build-11', ({ name }) => name?.startsWith('build-11')],
   'a prefix of many': ['name=build', ({ name }) => name?.startsWith('build')],
-  'a prefix of one letter': ['name=D', ({ name }) => name?.startsWith('D')],
-  'a prefix of two letters': ['name=tr', ({ name }) => name?.startsWith('tr')],
-  'a prefix that no name has': ['name=deploy', () => false],
   'an id': [`id=${axonAt(77).id}`, ({ id }) => id === axonAt(77).id],
   'a search': ['search=OY-1', ({ name }) => name?.includes('oy-1')],
   'a search in letters beyond ASCII': ['search=TRÄN-7', ({ name }) => name?.includes('trän-7')],
   'a search of many': ['search=axn_', () => true],
   'a search for an id': [`search=${axonAt(4711).id.slice(6)}`, ({ id }) => id === axonAt(4711).id],
-  'a search for nothing there': ['search=nothing', () => false],
-  'one pair': ['metadata[env]=prod', ({ metadata }) => metadata.env === 'prod'],
   'two pairs': ['metadata[env]=prod&metadata[team]=t4', ({ metadata: m }) => m.env === 'prod' && m.team === 't4'],
   'two pairs that never meet': ['metadata[env]=prod&metadata[run]=1', () => false],
-  'a rare value': ['metadata[run]=4711', ({ metadata }) => metadata.run === '4711'],
   'one of three values': ['metadata[team][in]=t1,t5,none', ({ metadata }) => /^t[15]$/.test(metadata.team ?? '')],
   'one of the values that all have': ['metadata[env][in]=prod,dev,test', () => true],
   'one of the values that all have, and a prefix': [
     'metadata[env][in]=prod,dev,test&name=tr',
     ({ name }) => name?.startsWith('tr'),
   ],
-  'one of very many values': [
-    `metadata[run][in]=${Array.from({ length: 400 }, (_, i) => i * 3)}`,
-    ({ metadata: { run } }) => Number(run) < 1200 && Number(run) % 3 === 0,
-  ],
   'one of very many values, and a pair': [
     `metadata[run][in]=${Array.from({ length: 400 }, (_, i) => i * 3)}&metadata[team]=t3`,
     ({ metadata: { run, team } }) => Number(run) < 1200 && Number(run) % 3 === 0 && team === 't3',
-  ],
-  'one of two and one of two': [
-    'metadata[team][in]=t1,t5&metadata[env][in]=prod,dev',
-    ({ metadata: m }) => /^t[15]$/.test(m.team ?? '') && m.env !== 'test',
-  ],
-  'a pair and a prefix': [
-    'metadata[env]=dev&name=Deploy-1',
-    ({ name, metadata }) => metadata.env === 'dev' && name?.startsWith('Deploy-1'),
   ],
   'a pair, a prefix and a search': [
     'metadata[team]=t4&name=b&search=LD-1',
     ({ name, metadata }) => metadata.team === 't4' && name?.startsWith('build-1'),
   ],
-  'a prefix and a search': ['name=build-1&search=-11', ({ name }) => name?.startsWith('build-11')],
 } satisfies Record<string, [string, (axon: Axon) => boolean | undefined]>
 
 describe.each(Object.entries(filters))('a list by %s', (_, [search, isMatch]) => {
@@ -208,42 +189,29 @@ it('finds metadata keys and values without a scan', () => {
   }
 })
 
-describe('hostile names', () => {
-  const names = [
-    'x'.repeat(10_000),
-    'nul\0inside',
-    '\0first',
-    '"quoted" AND name:"x"',
-    'a*b^c(d)',
-    "'; DROP TABLE axons; --",
-    '100%_\\',
-    '\u2028\u2029\u{1f600}\ud7ff\ue000',
-    'Straße ΣΑΣ',
-    '\u{10ffff}',
-  ]
-
-  it.each(names.map((name) => [name.slice(0, 30), name]))('%j is found by id, prefixes and parts', (_, name) => {
-    const { id } = store.create('hostile', { name, metadata: {} }, 1)
-    const characters = [...name]
-    const parts = [characters.slice(0, 200), characters.slice(-200), characters.slice(0, 3), characters.slice(-3)]
-    for (const part of [...parts.map((each) => each.join('')), characters[0] ?? '']) {
-      expect(
-        list(`search=${encodeURIComponent(part)}&limit=5000`, undefined, 'hostile').axons.map((axon) => axon.id),
-      ).toContain(id)
-    }
-    for (const prefix of [characters[0], characters.slice(0, 2).join(''), characters.slice(0, 5).join(''), name]) {
-      const found = list(`name=${encodeURIComponent(prefix ?? '')}`, undefined, 'hostile').axons.map((axon) => axon.id)
-      expect(found).toContain(id)
-    }
-    expect(list(`id=${id}`, undefined, 'hostile').axons).toEqual([
-      { id, name, created_at_ms: 1, deleted_at_ms: null, metadata: {} },
-    ])
-  })
-
-  it('match without case in any script', () => {
-    for (const part of ['STRASSE', 'σας', 'σασ'])
-      expect(list(`search=${encodeURIComponent(part)}`, undefined, 'hostile').axons).toHaveLength(1)
-  })
+it.each([
+  'x'.repeat(10_000),
+  'nul\0inside',
+  '\0first',
+  '"quoted" AND name:"x"',
+  'a*b^c(d)',
+  "'; DROP TABLE axons; --",
+  '100%_\\',
+  '\u2028\u2029\u{1f600}\ud7ff\ue000',
+  'Straße ΣΑΣ',
+  '\u{10ffff}',
+])('finds the name %j by id, prefixes and parts', (name) => {
+  const { id } = store.create('hostile', { name, metadata: {} }, 1)
+  const find = (search: string) => list(`${search}&limit=5000`, undefined, 'hostile').axons
+  const characters = [...name]
+  const starts = [1, 2, 5, 200].map((length) => characters.slice(0, length).join(''))
+  for (const part of [...starts, ...[3, 200].map((length) => characters.slice(-length).join(''))])
+    expect(find(`search=${encodeURIComponent(part)}`).map((axon) => axon.id)).toContain(id)
+  for (const prefix of [...starts, name])
+    expect(find(`name=${encodeURIComponent(prefix)}`).map((axon) => axon.id)).toContain(id)
+  expect(find(`id=${id}`)).toMatchObject([{ id, name }])
+  if (name.startsWith('Straße'))
+    for (const part of ['STRASSE', 'σας', 'σασ']) expect(find(`search=${encodeURIComponent(part)}`)).toHaveLength(1)
 })
 
 it('ends a page of very large axons early', () => {
