@@ -153,5 +153,4 @@ describe('the public client', () => {
     expect(await run(restored.id, 'cat work/file')).toBe('before\nmore\n')
     await devboxes.shutdown(restored.id)
   })
- 
 })
