@@ -28,7 +28,7 @@ const packages: Record<string, RegExp> = {
   'lib/protocol': /^$/,
   'lib/terminal': /^@xterm\//,
   'lib/service':
-    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$|yauzl$)/,
+    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$|yauzl$|undici$)/,
   'lib/browser': /^(@tanstack\/react-(query|table)$|zod(\/|$)|react$)/,
 }
 

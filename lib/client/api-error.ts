@@ -5,9 +5,9 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ErrorCode | 'unreachable' | (string & {})
   readonly status: number
-  readonly requestId: string | undefined
-  readonly field: string | undefined
-  readonly retryAfterMs: number | undefined
+  declare readonly requestId: string | undefined
+  declare readonly field: string | undefined
+  declare readonly retryAfterMs: number | undefined
   /** Retry time by this machine's clock. */
   readonly retryAtMs: number | undefined
 
@@ -15,31 +15,22 @@ export class ApiError extends Error {
     code: ApiError['code'],
     status: number,
     message: string,
-    more: { requestId?: string; field?: string; retryAfterMs?: number; cause?: unknown } = {},
+    { cause, ...more }: { requestId?: string; field?: string; retryAfterMs?: number; cause?: unknown } = {},
   ) {
-    super(message, { cause: more.cause })
+    super(message, { cause })
     this.code = code
     this.status = status
-    this.requestId = more.requestId
-    this.field = more.field
-    this.retryAfterMs = more.retryAfterMs
+    Object.assign(this, more)
     this.retryAtMs = more.retryAfterMs === undefined ? undefined : Date.now() + more.retryAfterMs
   }
 }
 
-const final = new Set<string>([
-  'not_found',
-  'unauthenticated',
-  'forbidden',
-  'not_implemented',
-  'invalid_argument',
-  'conflict',
-])
+const final = ['not_found', 'unauthenticated', 'forbidden', 'not_implemented', 'invalid_argument', 'conflict']
 
 /** Whether retrying the same call cannot succeed. */
 export const isFinal = (error: unknown): boolean => error instanceof ApiError && isFinalCode(error.code)
 
-export const isFinalCode = (code: string): boolean => final.has(code)
+export const isFinalCode = (code: string): boolean => final.includes(code)
 
 /** Reads an error response. */
 export const readError = async (response: Response): Promise<ApiError> => {
@@ -71,10 +62,10 @@ const readRetryAfter = (headers: Headers): number | undefined => {
 /** The error in an `error` event of a stream; its `code` is an HTTP status. */
 export const streamError = (data: string): ApiError => {
   const { code, message } = readObject(data)
-  const status = Number(code)
+  const status = Number.isInteger(Number(code)) ? Number(code) : 500
   return new ApiError(
-    codeForStatus(Number.isInteger(status) ? status : 500),
-    Number.isInteger(status) ? status : 500,
+    codeForStatus(status),
+    status,
     typeof message === 'string' ? message : 'The service ended the stream without an error message',
   )
 }

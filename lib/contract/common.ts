@@ -62,6 +62,12 @@ export const Empty = z.object({})
 export const openEnum = <const T extends string>(known: readonly T[]) =>
   z.union([z.enum(known), z.string()]) as z.ZodMiniType<T | (string & {}), T | (string & {})>
 
+type Nullish<S extends z.core.SomeType> = z.ZodMiniOptional<z.ZodMiniNullable<S>>
+export const nullishFields = <S extends Record<string, z.ZodMiniType>>(shape: S) =>
+  Object.fromEntries(Object.entries(shape).map(([name, schema]) => [name, z.nullish(schema)])) as {
+    [K in keyof S]: Nullish<S[K]>
+  }
+
 /** An integer that may arrive as text in a query string. */
 export const queryInt = (minimum: number, maximum: number) => {
   const message = `must be a whole number from ${minimum} to ${maximum}`

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ById, EpochMs, Id, openEnum, pageEnvelope, pageQuery } from './common.ts'
+import { ById, EpochMs, Id, nullishFields, pageEnvelope, pageQuery } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 const PortNumber = z.int().check(z.minimum(1), z.maximum(65_535))
@@ -47,15 +47,8 @@ const rules = {
   allowed_cidrs: z.array(AllowedCidr).check(z.maxLength(maxRules)),
 }
 
-const CidrView = z.object({
-  cidr: z.string(),
-  ports: z.nullish(
-    z.array(z.object({ port: z.int(), end_port: z.nullish(z.int()), protocol: z.nullish(openEnum(['TCP', 'UDP'])) })),
-  ),
-})
-
 /** Denies all connections by default. `allow_all` overrides the other rules. */
-export const Egress = z.object({ ...rules, allowed_hostnames: z.array(z.string()), allowed_cidrs: z.array(CidrView) })
+export const Egress = z.object(rules)
 export type Egress = z.infer<typeof Egress>
 
 export const NetworkPolicy = z.object({
@@ -69,16 +62,7 @@ export const NetworkPolicy = z.object({
 export type NetworkPolicy = z.infer<typeof NetworkPolicy>
 
 const name = z.string().check(z.minLength(1, 'must not be empty'), z.maxLength(256))
-const fields = {
-  description: z.nullish(z.string().check(z.maxLength(10_000))),
-  allow_all: z.nullish(rules.allow_all),
-  allow_devbox_to_devbox: z.nullish(rules.allow_devbox_to_devbox),
-  allow_agent_gateway: z.nullish(rules.allow_agent_gateway),
-  allow_mcp_gateway: z.nullish(rules.allow_mcp_gateway),
-  allow_runloop_mirrors: z.nullish(rules.allow_runloop_mirrors),
-  allowed_hostnames: z.nullish(rules.allowed_hostnames),
-  allowed_cidrs: z.nullish(rules.allowed_cidrs),
-}
+const fields = { description: z.nullish(z.string().check(z.maxLength(10_000))), ...nullishFields(rules) }
 export const NetworkPolicyCreate = z.object({ name, ...fields })
 export type NetworkPolicyCreate = z.infer<typeof NetworkPolicyCreate>
 /** Missing or null fields are unchanged. Lists replace the old list; an empty description clears it. */

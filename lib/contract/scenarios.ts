@@ -1,5 +1,15 @@
 import * as z from 'zod/mini'
-import { ById, Id, Metadata, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import {
+  ById,
+  Id,
+  Metadata,
+  metadataOperations,
+  nullishFields,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+} from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
@@ -107,10 +117,8 @@ export const ScenarioCreate = z.object({
 export type ScenarioCreate = z.infer<typeof ScenarioCreate>
 export const ScenarioUpdate = z.object({
   name: z.nullish(name),
-  input_context: z.nullish(
-    z.object({ problem_statement: z.nullish(z.string()), additional_context: z.nullish(z.unknown()) }),
-  ),
-  scoring_contract: z.nullish(z.object({ scoring_function_parameters: z.nullish(scoringFunctions) })),
+  input_context: z.nullish(z.object(nullishFields(InputContext.shape))),
+  scoring_contract: z.nullish(z.object(nullishFields(ScoringContract.shape))),
   ...optionalFields,
   validation_type: z.nullish(z.enum([...validationTypes, ''])),
 })

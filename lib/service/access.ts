@@ -45,8 +45,7 @@ export const createListenerContext = (
   { tunnels, ptyTokens }: Deps,
   routes: readonly Route[],
 ): ListenerContext => {
-  const revocations = new Revocations(keyStore)
-  onClose(() => revocations.close())
+  const revokedSignalOf = watchRevocations(keyStore, onClose)
   const ownKeys = new Set([...keys.map(({ key }) => key), operatorToken].map((key) => digestOf(key).toString('hex')))
   const tunnelHostOf = createTunnelHosts(config.host, config.allowHosts)
   return {
@@ -68,7 +67,7 @@ export const createListenerContext = (
         const found = keyStore.find(digest)
         if (found && only !== undefined && found.account !== only)
           throw new ServiceError('forbidden', `Devboxes are not isolated; only keys of account ${only} are accepted`)
-        return found && { account: found.account, revoked: revocations.signalOf(found.id) }
+        return found && { account: found.account, revoked: revokedSignalOf(found.id) }
       },
       operatorToken,
       schemes: terminalSchemes(ptyTokens),
@@ -83,39 +82,25 @@ export const createListenerContext = (
   }
 }
 
-const intervalMs = 1_000
-
-/** Closes streams and sockets of keys revoked by the `keys revoke` command. */
-class Revocations {
-  readonly #store: Pick<KeyStore, 'isValid' | 'dataVersion'>
-  readonly #inUse = new Map<string, AbortController>()
-  readonly #timer: NodeJS.Timeout
-  #dataVersion: number
-
-  constructor(store: Pick<KeyStore, 'isValid' | 'dataVersion'>) {
-    this.#store = store
-    this.#dataVersion = store.dataVersion()
-    this.#timer = setInterval(() => this.#check(), intervalMs).unref()
-  }
-
-  signalOf(keyId: string): AbortSignal {
-    const controller = this.#inUse.get(keyId) ?? new AbortController()
-    this.#inUse.set(keyId, controller)
-    return controller.signal
-  }
-
-  close(): void {
-    clearInterval(this.#timer)
-  }
-
-  #check() {
-    const dataVersion = this.#store.dataVersion()
-    if (dataVersion === this.#dataVersion) return
-    this.#dataVersion = dataVersion
-    for (const [id, controller] of this.#inUse) {
-      if (this.#store.isValid(id)) continue
-      this.#inUse.delete(id)
+/** Returns a signal per key that aborts within a second after the `keys revoke` command. */
+const watchRevocations = (store: KeyStore, onClose: ServiceBase['onClose']) => {
+  const inUse = new Map<string, AbortController>()
+  let known = store.dataVersion()
+  const check = () => {
+    const now = store.dataVersion()
+    if (now === known) return
+    known = now
+    for (const [id, controller] of inUse) {
+      if (store.isValid(id)) continue
+      inUse.delete(id)
       controller.abort(new ServiceError('unauthenticated', 'The key was revoked'))
     }
+  }
+  const timer = setInterval(check, 1_000).unref()
+  onClose(() => clearInterval(timer))
+  return (keyId: string): AbortSignal => {
+    const controller = inUse.get(keyId) ?? new AbortController()
+    inUse.set(keyId, controller)
+    return controller.signal
   }
 }

@@ -145,17 +145,6 @@ describe('an older database', () => {
     await expectRestored(newer, 'newer')
   })
 
-  it('completes a pending snapshot whose copy is complete', async () => {
-    const created = await createRecords('taken')
-    await stop()
-    const { DatabaseSync } = await import('node:sqlite')
-    const database = new DatabaseSync(at('devdeck.db'))
-    database.exec("UPDATE snapshots SET status = 'in_progress', size_bytes = NULL")
-    database.close()
-    await start()
-    await expectRestored(created, 'taken')
-  })
-
   it('fails a running devbox whose disk is missing', async () => {
     const client = await start()
     const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })

@@ -106,16 +106,6 @@ describe('a data folder', () => {
     })
   })
 
-  it('is used again after it is restored', async () => {
-    const dataDir = newFolder()
-    const service = await start({ dataDir })
-    const status = async () => (await service.fetch('/healthz')).status
-    renameSync(dataDir, `${dataDir}-aside`)
-    await expect.poll(status, { timeout: 10_000 }).toBe(503)
-    renameSync(`${dataDir}-aside`, dataDir)
-    await expect.poll(status, { timeout: 10_000 }).toBe(200)
-  })
-
   it('of a newer version is rejected', async () => {
     const dataDir = newFolder()
     const { DatabaseSync } = await import('node:sqlite')

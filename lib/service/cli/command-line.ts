@@ -11,48 +11,6 @@ import type { ApiKey } from '#lib/service/http/auth.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 
-const serveFlags = [
-  'port',
-  'host',
-  'data-dir',
-  'allow-host',
-  'keys-fd',
-  'isolation',
-  'allow-private-network',
-  'max-devboxes',
-  'max-executions',
-  'max-terminals',
-  'max-storage',
-  'min-free-memory',
-  'min-free-disk',
-  'eviction-notice',
-  'datasets',
-  'strict-environments',
-  'agent',
-  'max-trials',
-  'max-environments',
-  'drain-seconds',
-  'stop-with-parent',
-  'validate-answers',
-] as const
-
-const commands = {
-  serve: { flags: serveFlags, words: [] },
-  operations: { flags: serveFlags, words: [] },
-  'keys add': { flags: ['data-dir', 'account', 'name'], words: [] },
-  'keys list': { flags: ['data-dir'], words: [] },
-  'keys revoke': { flags: ['data-dir'], words: ['ID'] },
-  drain: { flags: ['data-dir', 'deadline'], words: [] },
-  import: { flags: ['data-dir', 'account', 'agent-name', 'judged-metric'], words: ['DIR or ZIP'] },
-  'environments list': { flags: ['data-dir'], words: [] },
-  'environments clear': { flags: ['data-dir'], words: [] },
-  recover: { flags: ['data-dir', 'account'], words: [] },
-  doctor: { flags: ['data-dir', 'isolation', 'max-devboxes', 'min-free-memory', 'min-free-disk'], words: [] },
-  help: { flags: serveFlags, words: [] },
-} as const satisfies Record<string, { flags: readonly (keyof z.output<typeof Flags>)[]; words: readonly string[] }>
-
-export type Command = keyof typeof commands
-
 export interface CommandLine extends ServiceConfig {
   command: Command
   words: readonly string[]
@@ -150,6 +108,28 @@ const Flags = z.object({
   'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),
 })
+
+const repeatable = ['allow-host', 'datasets', 'agent']
+const switches = ['allow-private-network', 'stop-with-parent', 'strict-environments', 'validate-answers']
+const flagsOfOthers = ['account', 'name', 'agent-name', 'judged-metric', 'deadline']
+const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
+
+const commands = {
+  serve: { flags: serveFlags, words: [] },
+  operations: { flags: serveFlags, words: [] },
+  'keys add': { flags: ['data-dir', 'account', 'name'], words: [] },
+  'keys list': { flags: ['data-dir'], words: [] },
+  'keys revoke': { flags: ['data-dir'], words: ['ID'] },
+  drain: { flags: ['data-dir', 'deadline'], words: [] },
+  import: { flags: ['data-dir', 'account', 'agent-name', 'judged-metric'], words: ['DIR or ZIP'] },
+  'environments list': { flags: ['data-dir'], words: [] },
+  'environments clear': { flags: ['data-dir'], words: [] },
+  recover: { flags: ['data-dir', 'account'], words: [] },
+  doctor: { flags: ['data-dir', 'isolation', 'max-devboxes', 'min-free-memory', 'min-free-disk'], words: [] },
+  help: { flags: serveFlags, words: [] },
+} satisfies Record<string, { flags: readonly string[]; words: readonly string[] }>
+
+export type Command = keyof typeof commands
 
 /** Parses flags and keys. Throws a StartError that lists every problem on one line, without any key. */
 export const readCommandLine = (args: readonly string[], keysVariable: string | undefined): CommandLine => {
@@ -282,14 +262,12 @@ const parseFlags = (args: readonly string[]) => {
       args: [...args],
       allowPositionals: true,
       options: {
-        ...Object.fromEntries(Object.keys(Flags.shape).map((name) => [name, { type: 'string' as const }])),
-        'allow-host': { type: 'string', multiple: true },
-        datasets: { type: 'string', multiple: true },
-        agent: { type: 'string', multiple: true },
-        'allow-private-network': { type: 'boolean' },
-        'stop-with-parent': { type: 'boolean' },
-        'strict-environments': { type: 'boolean' },
-        'validate-answers': { type: 'boolean' },
+        ...Object.fromEntries(
+          Object.keys(Flags.shape).map((name) => [
+            name,
+            { type: switches.includes(name) ? 'boolean' : 'string', multiple: repeatable.includes(name) } as const,
+          ]),
+        ),
         help: { type: 'boolean', short: 'h' },
       },
     })

@@ -83,18 +83,14 @@ describe('keys', () => {
 
   it.each([
     [['keys'], 'unknown command keys'],
-    [['keys', 'dance'], 'unknown command keys dance'],
     [['keys', 'add', '--account', 'a b'], '--account must be 1 to 64'],
     [['keys', 'add', '--name', 'a\nb'], '--name must be 1 to 100 printable characters'],
     [['keys', 'add', '--port', '1'], "keys add doesn't accept --port"],
-    [['keys', 'list', 'x'], 'keys list: unexpected x'],
     [['keys', 'revoke'], 'keys revoke requires ID'],
     [['keys', 'revoke', 'key_1'], 'Key key_1 not found'],
     [['drain'], 'No service is running on'],
-    [['drain', '--deadline', '10'], '--deadline must be a duration'],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
     [['serve', '--min-free-disk', '10X'], '--min-free-disk must be a size'],
-    [['serve', '--max-devboxes', '0'], '--max-devboxes must be a number from 1'],
     [['serve', '--deadline', '10m'], "serve doesn't accept --deadline"],
   ])('reports one line for %j', async (args, message) => {
     const { code, stdout, stderr } = await command(...args)
@@ -276,9 +272,6 @@ describe('environments clear', () => {
     for (const name of ['a.tar', 'b.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
     const note = { base, layers: [{ folder: used, firstUid: 1 }] }
     writeFileSync(at('devboxes', 'dbx_1', 'system', 'made-of.json'), JSON.stringify(note))
-    const { stdout } = await command('doctor')
-    expect(stdout).toMatch(/^ +[\d.]+ KiB task environments$/m)
-    expect(stdout).toMatch(/^ +[\d.]+ KiB agent installs$/m)
     const list = (await command('environments', 'list')).stdout.split('\n')
     expect(list[2]).toMatch(/^2 built environments, [\d.]+ KiB$/)
     expect(list.slice(0, 2)).toEqual(

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
@@ -33,7 +32,7 @@ export const doctor = async (commandLine: CommandLine) => {
     ...versions(),
     ...(await isolation(commandLine)),
     ...(await service(commandLine)),
-    ...(await data(commandLine)),
+    ...data(commandLine),
     ...(await room(commandLine)),
     descriptors(commandLine),
   ]
@@ -102,7 +101,7 @@ const service = async ({ dataDir }: CommandLine): Promise<Finding[]> => {
   return [[problem ? 'wrong' : 'ok', 'service', `${problem ?? 'running'} at ${address} (pid ${pid})`]]
 }
 
-const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
+const data = ({ dataDir, keys }: CommandLine): Finding[] => {
   if (!existsSync(dataDir)) return [['ok', 'data', `${dataDir} doesn't exist yet; the first start creates it`]]
   const sharedModeBits = statSync(dataDir).mode & 0o077
   const findings: Finding[] = [
@@ -112,14 +111,12 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
       sharedModeBits ? `${dataDir} is accessible to other users; run chmod 700` : dataDir,
     ],
   ]
-  for (const [kind, bytes] of Object.entries(await sizes(dataDir)))
-    findings.push(['ok', '', `${sizeText(bytes)} ${kind}`])
-  const lost = lostFolders(dataDir)
-    .map(countRecorded)
-    .reduce((sum, each) => ({ devboxes: sum.devboxes + each.devboxes, snapshots: sum.snapshots + each.snapshots }), {
-      devboxes: 0,
-      snapshots: 0,
-    })
+  const lost = { devboxes: 0, snapshots: 0 }
+  for (const folder of lostFolders(dataDir)) {
+    const { devboxes, snapshots } = countRecorded(folder)
+    lost.devboxes += devboxes
+    lost.snapshots += snapshots
+  }
   if (lost.devboxes + lost.snapshots > 0)
     findings.push([
       'note',
@@ -148,33 +145,6 @@ const data = async ({ dataDir, keys }: CommandLine): Promise<Finding[]> => {
     findings.push(['wrong', 'database', (error as Error).message])
   }
   return findings
-}
-
-const kinds: Record<string, string> = {
-  devboxes: 'devboxes',
-  snapshots: 'snapshots',
-  environments: 'task environments',
-  'agent-installs': 'agent installs',
-  [lostAndFoundName]: 'lost and found',
-}
-
-const sizes = async (dataDir: string): Promise<Record<string, number>> => {
-  const bytes: Record<string, number> = {}
-  for (const name of await readdir(dataDir)) {
-    const kind =
-      kinds[name] ?? (name.endsWith('.bak') ? 'backups' : name.startsWith(databaseName) ? 'database' : 'other')
-    bytes[kind] = (bytes[kind] ?? 0) + (await bytesBelow(join(dataDir, name)))
-  }
-  return Object.fromEntries(Object.entries(bytes).sort(([, a], [, b]) => b - a))
-}
-
-const bytesBelow = async (path: string): Promise<number> => {
-  const found = await lstat(path).catch(() => undefined)
-  if (!found) return 0
-  let bytes = found.blocks * 512
-  if (found.isDirectory())
-    for (const name of await readdir(path).catch(() => [])) bytes += await bytesBelow(join(path, name))
-  return bytes
 }
 
 const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
-import { request } from 'node:http'
 import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
-import { json } from 'node:stream/consumers'
-import { pipeline } from 'node:stream/promises'
+import { request } from 'undici'
 import { type BenchmarkJobImport, type BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { filesBelow } from '#lib/service/benchmarks/log-files.ts'
 import { type ZipEntry, zip } from '#lib/service/benchmarks/zip.ts'
@@ -46,7 +44,6 @@ async function* entriesOf(path: string, skipped: string[]): AsyncGenerator<ZipEn
     yield { name: [basename(path), ...name].join('/'), modifiedMs, content }
 }
 
-/** No timeout: the response arrives after all trials are stored. */
 const send = async (
   address: string,
   key: string,
@@ -54,28 +51,19 @@ const send = async (
   archive: Readable,
 ): Promise<BenchmarkJobImported> => {
   const boundary = `devdeck-${randomBytes(16).toString('hex')}`
-  const call = request(`${address}${benchmarkJobs.import.path}`, {
+  const { statusCode, body } = await request(`${address}${benchmarkJobs.import.path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: Readable.from(formOf(choices, archive, boundary), { objectMode: false }),
+    // The response arrives after all trials are stored.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }).catch((error: Error) => {
+    throw new StartError(`Lost connection to the service at ${address}: ${error.message}`)
   })
-  const responded = new Promise<{ status: number; body: unknown }>((resolve, reject) => {
-    call.once('error', reject)
-    call.once('response', (response) => {
-      json(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject)
-    })
-  })
-  responded.catch(() => undefined)
-  const sent = pipeline(Readable.from(formOf(choices, archive, boundary), { objectMode: false }), call)
-  // If the service rejects the upload early, its response is more useful than the broken connection.
-  const { status, body } = await Promise.race([responded, sent.then(() => responded)]).catch(async (error: Error) => {
-    const soon = new Promise<never>((_, reject) => setTimeout(() => reject(unreachable(address, error)), 1000).unref())
-    return Promise.race([responded.catch(() => soon), soon])
-  })
-  if (status !== 200)
-    throw new StartError(
-      `The service at ${address} rejected the import: ${(body as { message?: string }).message ?? status}`,
-    )
-  return body as BenchmarkJobImported
+  const result = (await body.json()) as BenchmarkJobImported & { message?: string }
+  if (statusCode === 200) return result
+  throw new StartError(`The service at ${address} rejected the import: ${result.message ?? statusCode}`)
 }
 
 async function* formOf(choices: BenchmarkJobImport, archive: Readable, boundary: string): AsyncGenerator<Uint8Array> {
@@ -86,6 +74,3 @@ async function* formOf(choices: BenchmarkJobImport, archive: Readable, boundary:
   yield* archive
   yield Buffer.from(`\r\n--${boundary}--\r\n`)
 }
-
-const unreachable = (address: string, error: Error) =>
-  new StartError(`Lost connection to the service at ${address}: ${error.message}`)

@@ -18,24 +18,12 @@ export const meetsConstraint = (version: string, constraint: string): boolean | 
 
 const satisfies = (actual: number[], operator: string, required: number[], isPrefix: boolean): boolean => {
   const order = compare(isPrefix ? actual.slice(0, required.length) : actual, required)
-  switch (operator) {
-    case '==':
-    case '===':
-      return order === 0
-    case '!=':
-      return order !== 0
-    case '>=':
-      return order >= 0
-    case '<=':
-      return order <= 0
-    case '>':
-      return order > 0
-    case '<':
-      return order < 0
-    // ~=3.11.2 means >=3.11.2 and ==3.11.*.
-    default:
-      return order >= 0 && compare(actual.slice(0, required.length - 1), required.slice(0, -1)) === 0
-  }
+  // ~=3.11.2 means >=3.11.2 and ==3.11.*.
+  if (operator === '~=') return order >= 0 && compare(actual.slice(0, required.length - 1), required.slice(0, -1)) === 0
+  if (operator === '!=') return order !== 0
+  return (
+    (operator.includes('=') && order === 0) || (operator[0] === '>' && order > 0) || (operator[0] === '<' && order < 0)
+  )
 }
 
 const numbers = (text: string) => (text === '' ? [] : text.split('.').map(Number))

@@ -8,7 +8,7 @@ import { signal, signalExitStatus, waitUntil } from '#lib/service/engine/process
 import { runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
-import type { CommandLog } from '#lib/service/store/logs/command-log.ts'
+import type { CommandLog } from '#lib/service/store/logs/logs.ts'
 import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
 
 export const killedStatus = signalExitStatus('SIGKILL')

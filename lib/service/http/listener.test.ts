@@ -437,15 +437,4 @@ describe('a terminal socket', () => {
     await stop?.()
     expect((await closed)[0]).toBe(1001)
   })
-
-  it('accepts its token only for connect and control requests', async () => {
-    const { url, get } = await serveTerminals()
-    for (const name of ['authorization', 'x-runloop-tunnel-authorization'])
-      expect(
-        JSON.parse((await sendRaw(url, { path: '/pty/s1', headers: { [name]: `Bearer ${token}` } })).body),
-      ).toMatchObject({ session_name: 'dbx_1' })
-    expect(JSON.parse((await get('/pty/s1')).body)).toMatchObject({ session_name: 'by key' })
-    expect((await sendRaw(url, { path: '/v1/axons', headers: { authorization: `Bearer ${token}` } })).status).toBe(401)
-    expect((await sendRaw(url, { path: '/pty/s1?ticket=t1' })).status).toBe(401)
-  })
 })

@@ -1,17 +1,14 @@
-import type { Contract } from '#lib/contract/index.ts'
-import type { Route } from '#lib/service/http/implement.ts'
+import { type Contract, contract } from '#lib/contract/index.ts'
+import { implement, type Route } from '#lib/service/http/implement.ts'
 import type { Deps } from '#lib/service/parts.ts'
-import { accountRoutes } from './accounts.ts'
 import { axonRoutes } from './axons.ts'
 import { benchmarkJobRoutes } from './benchmark-jobs.ts'
 import { benchmarkRunRoutes } from './benchmark-runs.ts'
 import { benchmarkRoutes } from './benchmarks.ts'
 import { devboxRoutes } from './devboxes.ts'
-import { drainRoutes } from './drain.ts'
 import { evictionRoutes } from './evictions.ts'
 import { executionRoutes } from './executions.ts'
 import { fileRoutes } from './files.ts'
-import { healthRoutes } from './health.ts'
 import { hostedOnlyRoutes } from './hosted-only.ts'
 import { logRoutes } from './logs.ts'
 import { networkPolicyRoutes } from './network-policies.ts'
@@ -20,14 +17,15 @@ import { scenarioRoutes } from './scenarios.ts'
 import { secretRoutes } from './secrets.ts'
 import { snapshotRoutes } from './snapshots.ts'
 import { terminalRoutes } from './terminals.ts'
-import { tunnelRoutes } from './tunnels.ts'
 
 export const contractRoutes = (deps: Deps): Route[] => Object.values(routesOf(deps)).flat()
 
 /** The type requires exactly the resources of the contract. */
 const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
-  health: healthRoutes(deps),
-  accounts: accountRoutes(deps),
+  health: implement(contract.health, { check: () => ({ status: 'ok' as const, version: deps.version }) }),
+  accounts: implement(contract.accounts, {
+    me: ({ account: id }) => ({ id, name: id, account_status: 'ACCOUNT_STATUS_ENABLED', isolation: deps.isolation }),
+  }),
   axons: axonRoutes(deps),
   evictions: evictionRoutes(deps),
   snapshots: snapshotRoutes(deps),
@@ -35,7 +33,13 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   executions: executionRoutes(deps),
   files: fileRoutes(deps),
   logs: logRoutes(deps),
-  tunnels: tunnelRoutes(deps),
+  tunnels: implement(contract.tunnels, {
+    enable: ({ params, body, account }) => deps.tunnels.enable(account, params.id, body),
+    remove: ({ params, account }) => {
+      deps.tunnels.remove(account, params.id)
+      return {}
+    },
+  }),
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
@@ -45,5 +49,10 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   benchmarkRuns: benchmarkRunRoutes(deps),
   benchmarks: benchmarkRoutes(deps),
   hostedOnly: hostedOnlyRoutes(),
-  drain: drainRoutes(deps),
+  drain: implement(contract.drain, {
+    start: ({ body }) => {
+      const eviction_deadline_ms = deps.now() + body.deadline_seconds * 1000
+      return { eviction_deadline_ms, devboxes: deps.drain.schedule(eviction_deadline_ms) }
+    },
+  }),
 })

@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { minKeyLength } from '#lib/limits/wrong-key-limit.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
@@ -76,21 +76,11 @@ const watchedFiles = (path: string, { dev, ino }: Stats) => {
   }
 }
 
-const bootId = (): string => {
-  const file = '/proc/sys/kernel/random/boot_id'
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
-}
+const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
 export const makeDataDir = (path: string) => {
-  makeDir(path)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
   chmodSync(path, 0o700)
-}
-
-/** Node's recursive mkdir never returns where the system reports ENOENT, as below /proc. */
-const makeDir = (path: string): void => {
-  if (existsSync(path)) return
-  makeDir(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
 }
 
 export const readOrCreateApiKey = ({ path }: DataDir): string => {

@@ -107,24 +107,6 @@ describe('an account at its storage limit', () => {
     expect((await client.snapshots.create({ params, body: {} })).size_bytes).toBeGreaterThan(2_500_000)
   })
 
-  it('cannot import a job that does not fit', async () => {
-    const { client } = service
-    const files = harborJob({ pay__a: { task: 'pay', reward: 1 } })
-    const large = { ...files, 'nightly/pay__a/agent/log.txt': 'x'.repeat(5 * mib) }
-    expect(await refusal(client.benchmarkJobs.import({ body: {}, file: await zipOf(large) }))).toMatchObject({
-      status: 507,
-      message: expect.stringContaining('this needs 5.0 MiB more'),
-    })
-    const fits = { ...files, 'nightly/pay__a/agent/log.txt': 'x'.repeat(3 * mib) }
-    expect((await client.benchmarkJobs.import({ body: {}, file: await zipOf(fits) })).n_trials).toBe(1)
-    expect(
-      await refusal(client.benchmarkJobs.import({ body: { name: 'again' }, file: await zipOf(fits) })),
-    ).toMatchObject({
-      status: 507,
-      message: expect.stringContaining('run logs 3.0 MiB'),
-    })
-  })
-
   it('stays at its limit after a restart', async () => {
     const { client } = service
     const axon = await client.axons.create({ body: {} })

@@ -131,11 +131,6 @@ describe.each(Object.entries(filters))('a list by %s', (_, [search, isMatch]) =>
 /** Scans of the page itself, a constant, or matches (M) in the search index. */
 const isBounded = /^SCAN (page|\(subquery-\d+\)|CONSTANT ROW|axon_search VIRTUAL TABLE INDEX \d+:.*M)/
 
-it('does not sort when many axons match', () => {
-  for (const search of [filters['one of the values that all have'][0], filters['a search of many'][0]])
-    expect(planOf(statementsOf(search).page).join('\n')).not.toContain('ORDER BY')
-})
-
 describe('a search for fewer than three characters', () => {
   it('covers only the newest axons', () => {
     const reached = made.slice(-shortSearchLimit)
