@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
 import { useState } from 'react'
-import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
+import { scenarioRunQueries } from '#components/benchmarks/run/queries.ts'
 import { executionQueries } from '#components/commands/queries.ts'
 import { devboxMutations } from '#components/devboxes/queries.ts'
 import { downloadHome } from '#components/files/file-download.ts'

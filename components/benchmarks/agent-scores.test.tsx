@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
 import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import { AgentScores } from './agent-scores.tsx'
+import { AgentScores } from './job-list.tsx'
 
 const textOf = (benchmark_outcomes: object[], more: object = {}): string =>
   renderToStaticMarkup(<AgentScores job={readLeniently(BenchmarkJob, { id: 'bmj_1', benchmark_outcomes, ...more })} />)

@@ -1,3 +1,4 @@
+import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import {
   type BenchmarkJob,
   type BenchmarkOutcome,
@@ -8,8 +9,8 @@ import { benchmarkRunStates } from '#lib/contract/benchmark-runs.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
 import { agentLabel, repeatSuffixes, truncate } from '#lib/protocol/report-words.ts'
-import { meanOf } from '#lib/statistics/means.ts'
-import { scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
+import { etaRange, meanOf } from '#lib/statistics/means.ts'
+import { durationsOf, scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
 
 export interface AgentRow {
   /** Matches `benchmark_run_id` in reports. */
@@ -143,3 +144,43 @@ export const yamlProblems = (message: string): YamlProblem[] =>
 
 export const activeRuns = (job: BenchmarkJob): string[] =>
   (job.in_progress_runs ?? []).flatMap(({ state, benchmark_run_id }) => (state === 'running' ? benchmark_run_id : []))
+
+const defaultConcurrency = ({ job_source }: BenchmarkJob) => (job_source?.type === 'harbor' ? 4 : 1)
+
+export const shortEta = (job: BenchmarkJob, agents: readonly AgentRow[]): string => {
+  const eta = etaOf(job, agents)
+  if (typeof eta === 'string') return 'no estimate yet'
+  const [low, high] = [formatDurationMs(eta.fluid), formatDurationMs(eta.waves)]
+  return low === high ? `about ${low} left` : `${low} to ${high} left`
+}
+
+export const etaText = (job: BenchmarkJob, agents: readonly AgentRow[]): string => {
+  const eta = etaOf(job, agents)
+  if (typeof eta === 'string') return eta
+  const { ended, left, slots, dropped } = eta
+  const without = dropped > 0 ? `; ${formatCount(dropped)} of finished runs will never start` : ''
+  return `${shortEta(job, agents)}, if the remaining ${formatCount(left)} take as long as the ${formatCount(ended)} finished, ${formatCount(slots)} at a time${without}`
+}
+
+/** Returns a sentence if there is no estimate. */
+const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
+  const { finished, total } = progressOf(job)
+  if (total === null) return 'The job does not report its number of trials.'
+  const dropped = droppedOf(job, agents)
+  const left = total - finished - dropped
+  if (left <= 0) return 'The last trials are finishing.'
+  const durations = durationsOf(agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? []))
+  const slots = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? defaultConcurrency(job)
+  const eta = etaRange(left, slots, durations)
+  if (!eta && finished > 0) return 'No estimate: trials do not report durations.'
+  if (!eta) return 'No estimate until the first trial ends.'
+  return { ...eta, slots, left, dropped, ended: durations.length }
+}
+
+/** Trials that never start because their run was canceled or failed. */
+const droppedOf = (job: BenchmarkJob, agents: readonly AgentRow[]): number => {
+  if (!job.in_progress_runs?.length) return 0
+  const each = (job.job_spec?.scenario_ids.length ?? 0) * (attemptsOf(job) ?? 1)
+  const ended = agents.filter(({ state }) => state === 'finished')
+  return ended.reduce((sum, { outcome }) => sum + Math.max(0, each - (outcome ? outcomeCounts(outcome).total : 0)), 0)
+}

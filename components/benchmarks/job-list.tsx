@@ -14,7 +14,7 @@ import {
 } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useEffect, useEffectEvent, useMemo, useState } from 'react'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, optional } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -31,37 +31,30 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { jobMatches } from '#lib/browser/lists/row-filters.ts'
-import {
-  type BenchmarkJob,
-  type BenchmarkJobListQuery,
-  type benchmarkJobStates,
-  hasJobEnded,
-} from '#lib/contract/benchmark-jobs.ts'
-import { AgentScores, maxAgents } from './agent-scores.tsx'
-import { BenchmarkState } from './benchmark-state.tsx'
+import { type BenchmarkJob, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { agentLabel, byMean, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { jobLooks, wordsOf } from './benchmark-state.tsx'
 import { maxCompared } from './compare/search-params.ts'
-import { ImportDropZone } from './import/import-drop-zone.tsx'
+import { stateColumn, timeOrUnknown, Unknown } from './figures.tsx'
 import { benchmarkJobQueries } from './job/queries.ts'
-import { activeRuns, agentRows, agentScores, type OutcomeCounts, outcomeCounts, progressOf } from './job-figures.ts'
+import {
+  type AgentScore,
+  activeRuns,
+  agentRows,
+  agentScores,
+  type OutcomeCounts,
+  outcomeCounts,
+  progressOf,
+  shortLabels,
+} from './job-figures.ts'
 import { JobSearchParams, type jobAges, jobFilter, jobQueryOf, type jobSources, jobsPath } from './job-search-params.ts'
 import { benchmarkRunMutations } from './run/queries.ts'
 import { trendPath } from './trend/search-params.ts'
-import { timeOrUnknown, Unknown } from './unknown-times.tsx'
 
 const CreateJobDialog = dynamic(async () => (await import('./create/create-job-dialog.tsx')).CreateJobDialog)
 
 const ImportJobDialog = dynamic(async () => (await import('./import/import-job-dialog.tsx')).ImportJobDialog)
 
-const stateWords: Record<(typeof benchmarkJobStates)[number], string> = {
-  initializing: 'Initializing',
-  queued: 'Queued',
-  running: 'Running',
-  completed: 'Completed',
-  failed: 'Failed',
-  cancelled: 'Canceled',
-  timeout: 'Timed out',
-  incomplete: 'Incomplete',
-}
 const sourceKinds: Record<(typeof jobSources)[number], string> = {
   harbor: 'Job file',
   benchmark: 'Benchmark',
@@ -92,13 +85,7 @@ const columns: Column<BenchmarkJob>[] = [
     cell: ({ row }) => <VisibleText truncate={3}>{row.original.name.trim() || 'Unnamed job'}</VisibleText>,
     meta: { priority: 1, lines: () => 1 },
   },
-  {
-    accessorKey: 'state',
-    id: 'state',
-    header: 'State',
-    cell: ({ row }) => <BenchmarkState of="job" state={row.original.state} />,
-    meta: { priority: 2, width: '9rem' },
-  },
+  stateColumn('job', '9rem'),
   {
     accessorFn: (job) => {
       const agents = agentRows(job)
@@ -291,7 +278,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
               label="State"
               any="Any state"
               value={params.state}
-              words={stateWords}
+              words={wordsOf(jobLooks)}
               onFilter={(state) => filter({ state }, 'push')}
             />
             <FilterSelect
@@ -377,5 +364,109 @@ const Outcomes = ({ job }: { job: BenchmarkJob }) => {
         </span>
       ))}
     </span>
+  )
+}
+
+/** Agents shown before "and n more". */
+const maxAgents = 6
+
+const maxMetricLength = 20
+
+export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
+  const [isOpen, setIsOpen] = useState(false)
+  // A job may have ten thousand outcomes.
+  const rows = useMemo(() => scoredAgents(job), [job])
+  if (rows.length === 0) return <span className="text-muted">{hasJobEnded(job.state) ? 'None' : 'None yet'}</span>
+  const more = rows.length - maxAgents
+  const { judged_metric } = job
+  const metric = judged_metric && judged_metric !== 'reward' ? `${truncate(judged_metric, maxMetricLength)} ` : ''
+  return (
+    <>
+      <ul className="grid w-fit max-w-full gap-x-1.5 text-sm leading-4 max-sm:gap-y-1 sm:grid-cols-[minmax(0,auto)_auto_auto]">
+        {rows.slice(0, isOpen ? rows.length : maxAgents).map(({ key, label, title, state, score }) => (
+          <li key={key} className="gap-x-1.5 max-sm:flex max-sm:flex-wrap sm:col-span-3 sm:grid sm:grid-cols-subgrid">
+            <span className="min-w-0 max-sm:basis-full" title={title}>
+              <VisibleText truncate={3}>{label}</VisibleText>
+            </span>{' '}
+            {score?.mean == null ? (
+              <span className="text-right text-muted">{score || state === 'finished' ? 'no score' : state}</span>
+            ) : (
+              <b className="tabular text-right font-semibold">{threeDecimals(score.mean)}</b>
+            )}{' '}
+            <span className="tabular whitespace-nowrap text-muted">{score && `${metric}${nText(score)}`}</span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && (
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen(!isOpen)}
+          className="block text-sm leading-4 text-accent hover:underline"
+        >
+          {isOpen ? `Show only ${formatCount(maxAgents)}` : `and ${formatCount(more)} more`}
+        </button>
+      )}
+    </>
+  )
+}
+
+const scoredAgents = (job: BenchmarkJob) => {
+  const agents = agentRows(job)
+  const labels = shortLabels(agents)
+  const scores = agentScores(job, agents)
+  return agents
+    .map((agent, at) => ({
+      ...agent,
+      label: labels[at] ?? '',
+      title: agentLabel(agent),
+      score: scores[at] ?? null,
+    }))
+    .sort(
+      byMean(
+        ({ name }) => name,
+        ({ score }) => score,
+      ),
+    )
+}
+
+const nText = ({ n, of }: AgentScore): string =>
+  n === of ? `(n = ${formatCount(of)})` : `(n = ${`${formatCount(n)} of ${formatCount(of)}`})`
+
+const ImportDropZone = ({ onFile }: { onFile: (file: File) => void }) => {
+  const [isOver, setIsOver] = useState(false)
+  const over = useEffectEvent((event: DragEvent) => {
+    if (!event.dataTransfer?.types.includes('Files')) return
+    event.preventDefault()
+    event.dataTransfer.dropEffect = 'copy'
+    setIsOver(true)
+  })
+  const leave = useEffectEvent((event: DragEvent) => {
+    if (event.relatedTarget === null) setIsOver(false)
+  })
+  const drop = useEffectEvent((event: DragEvent) => {
+    const [file] = event.dataTransfer?.files ?? []
+    setIsOver(false)
+    if (!file) return
+    event.preventDefault()
+    onFile(file)
+  })
+  useEffect(() => {
+    const listening = new AbortController()
+    const { signal } = listening
+    document.addEventListener('dragover', (event) => over(event), { signal })
+    document.addEventListener('dragleave', (event) => leave(event), { signal })
+    document.addEventListener('drop', (event) => drop(event), { signal })
+    return () => listening.abort()
+  }, [])
+  return (
+    isOver && (
+      <div className="pointer-events-none fixed inset-0 z-40 flex items-center justify-center border-2 border-dashed border-accent bg-scrim">
+        <p className="flex items-center gap-2 rounded-md bg-overlay px-3 py-2 text-lg font-medium shadow-overlay">
+          <Upload aria-hidden className="size-4 shrink-0" />
+          Drop a job zip to import it
+        </p>
+      </div>
+    )
   )
 }

@@ -28,26 +28,17 @@ const jobs = [
   // A hosted service may report no more than this.
   job('bare', { create_time_ms: now - 40 * 24 * 3_600_000 }),
 ]
-const shown = (params: Parameters<typeof jobFilter>[0]) => jobs.filter(jobFilter(params, now)).map(({ id }) => id)
 
-it('combines filters', () => {
-  expect(shown({})).toEqual(['harbor', 'running', 'bare'])
-  expect(shown({ state: 'completed' })).toEqual(['harbor', 'bare'])
-  expect(shown({ source: 'scenarios' })).toEqual(['running'])
-  expect(shown({ state: 'completed', source: 'scenarios' })).toEqual([])
-})
-
-it('finds an agent by part of its name or model, ignoring case', () => {
-  expect(shown({ agent: 'solv' })).toEqual(['running'])
-  expect(shown({ agent: 'VENDOR/' })).toEqual(['running'])
-  expect(shown({ agent: 'nobody' })).toEqual([])
-})
-
-it('filters by age', () => {
-  expect(shown({ created: '1h' })).toEqual(['harbor'])
-  expect(shown({ created: '24h' })).toEqual(['harbor', 'running'])
-  expect(shown({ created: '30d' })).toEqual(['harbor', 'running'])
-})
+it.each<[Parameters<typeof jobFilter>[0], string[]]>([
+  [{}, ['harbor', 'running', 'bare']],
+  [{ state: 'completed' }, ['harbor', 'bare']],
+  [{ source: 'scenarios' }, ['running']],
+  [{ state: 'completed', source: 'scenarios' }, []],
+  [{ agent: 'solv' }, ['running']],
+  [{ agent: 'VENDOR/' }, ['running']],
+  [{ created: '1h' }, ['harbor']],
+  [{ created: '30d' }, ['harbor', 'running']],
+])('%j', (params, ids) => expect(jobs.filter(jobFilter(params, now)).map(({ id }) => id)).toEqual(ids))
 
 it('keeps all filters in the address and sends the API its own', () => {
   const params = JobSearchParams.parse({ name: 'x', state: 'running', agent: 'solv' })

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, ListChecks } from 'lucide-react'
 import { useCallback, useMemo } from 'react'
 import * as z from 'zod/mini'
+import { benchmarkQueries } from '#components/benchmarks/scenarios/queries.ts'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, optional } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -18,23 +19,14 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { runMatches } from '#lib/browser/lists/row-filters.ts'
-import { benchmarkQueries } from '#lib/browser/queries/benchmarks.ts'
-import { type BenchmarkRun, BenchmarkRunListQuery, type benchmarkRunStates } from '#lib/contract/benchmark-runs.ts'
-import { BenchmarkState } from './benchmark-state.tsx'
+import { type BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import { runLooks, wordsOf } from './benchmark-state.tsx'
+import { durationOnceEnded, stateColumn, timeOrUnknown } from './figures.tsx'
 import { benchmarkRunMutations, benchmarkRunQueries, ownOrigin, type RunOrigin } from './run/queries.ts'
-import { RunScore } from './run/run-score.tsx'
-import { AgentLines } from './score.tsx'
-import { durationOnceEnded, timeOrUnknown } from './unknown-times.tsx'
+import { AgentLines, RunScore } from './score.tsx'
 
 const RunSearchParams = z.extend(BenchmarkRunListQuery, { columns: z.optional(z.string()) })
 type RunSearchParams = z.output<typeof RunSearchParams>
-
-const stateWords: Record<(typeof benchmarkRunStates)[number], string> = {
-  running: 'Running',
-  canceled: 'Canceled',
-  completed: 'Completed',
-  failed: 'Failed',
-}
 
 const columnsFor = (
   params: RunSearchParams,
@@ -88,13 +80,7 @@ const columnsFor = (
       export: { job_id: (run) => originOf(run)?.job_id, job_name: (run) => originOf(run)?.job_name },
     },
   },
-  {
-    accessorKey: 'state',
-    id: 'state',
-    header: 'State',
-    cell: ({ row }) => <BenchmarkState of="run" state={row.original.state} />,
-    meta: { priority: 2, width: '9rem' },
-  },
+  stateColumn('run', '9rem'),
   {
     id: 'score',
     header: 'Score',
@@ -173,19 +159,12 @@ export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
         },
       ]}
       filters={
-        <FilterBar
-          list={list}
-          search="Search ID or name"
-          metadata={{
-            keys: benchmarkQueries.metadataKeys(),
-            values: (key) => benchmarkQueries.metadataValues(key),
-          }}
-        >
+        <FilterBar list={list} search="Search ID or name" metadata={benchmarkQueries.metadata}>
           <FilterSelect
             label="State"
             any="Any state"
             value={params.state}
-            words={stateWords}
+            words={wordsOf(runLooks)}
             onFilter={(state) => list.filter({ state }, 'push')}
           />
         </FilterBar>
@@ -196,7 +175,7 @@ export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
           list={list}
           columns={columns}
           call={{ path: '/v1/benchmark_runs', method: 'benchmarkRuns.list' }}
-          metadataKeys={benchmarkQueries.metadataKeys()}
+          metadataKeys={benchmarkQueries.metadata.keys}
           serviceUrl={serviceUrl}
         />
       }

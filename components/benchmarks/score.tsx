@@ -1,8 +1,12 @@
 'use client'
+import { useQuery } from '@tanstack/react-query'
 import { classes } from '#components/ui/classes.ts'
+import { Fact } from '#components/ui/facts.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { truncate } from '#lib/protocol/report-words.ts'
+import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
+import { threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { benchmarkRunQueries } from './run/queries.ts'
 
 export const AgentName = ({ name, model }: { name: string; model: string | null | undefined }) => (
   <>
@@ -79,3 +83,52 @@ export const Progress = ({ finished, total, label }: { finished: number; total: 
     </span>
   </span>
 )
+
+interface RunScoreProps {
+  run: BenchmarkRun
+  /** Fallback if the service does not report the count. */
+  outcomes?: number | undefined
+  isShort?: boolean
+}
+
+export const RunScore = ({ run, outcomes, isShort = false }: RunScoreProps) => {
+  const { id, state, score } = run
+  const known = run.n_scenario_runs ?? outcomes
+  const { data } = useQuery({
+    ...benchmarkRunQueries.scenarioRunCount(id),
+    enabled: score != null && known === undefined,
+  })
+  const count = known ?? data
+  if (score == null)
+    return (
+      <span className="text-muted">
+        {state !== 'running' ? 'None' : isShort ? 'None yet' : 'None until the run ends'}
+      </span>
+    )
+  return (
+    <span
+      className="tabular whitespace-nowrap"
+      title={isShort ? 'n counts scenario runs, completed or not' : undefined}
+    >
+      <span className="font-medium">{threeDecimals(score)}</span>{' '}
+      <span className="text-muted">
+        (n = {count === undefined ? '…' : count === null ? 'not reported' : formatCount(count)}
+        {!isShort && count !== null && ' scenario runs'})
+      </span>
+    </span>
+  )
+}
+
+interface TextFactProps {
+  label: string
+  text: string | null | undefined
+  mono?: boolean
+}
+
+/** Shows nothing without a text. */
+export const TextFact = ({ label, text, mono }: TextFactProps) =>
+  text ? (
+    <Fact label={label} className={mono ? 'font-mono text-sm break-all' : undefined}>
+      <VisibleText max={2_000}>{text}</VisibleText>
+    </Fact>
+  ) : null

@@ -1,25 +1,18 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { GitCompareArrows } from 'lucide-react'
-import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState } from '#components/ui/error-state.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { isTransient } from '#lib/browser/api/failures.ts'
 import { runNames } from '#lib/protocol/report-words.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
-import { ReportNotes } from '../figure-text.tsx'
 import { benchmarkJobQueries, compareAddress } from '../job/queries.ts'
-import { ReportActions, tablesOf } from '../report-actions.tsx'
+import { ReportNotes, ReportPage, tablesOf } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
 import { DifferenceTable, RunTable } from './run-tables.tsx'
@@ -35,61 +28,47 @@ export const ComparePage = () => {
     baseline: settled.baseline,
     ...choiceOf(settled),
   }
-  const hasJobs = compared.jobs !== '' && problems.length === 0
-  const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs })
-  const error = useShownError(query)
-  const report = query.data
+  const hasJobs = compared.jobs !== ''
+  const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs && problems.length === 0 })
   const ids = [...new Set(compared.jobs.split(',').filter(Boolean))]
-  const { field } = problemOf(error)
   // The error's field names the missing job.
+  const { field } = problemOf(query.error)
   const others = ids.filter((id) => field !== `jobs.${id}`)
+  const chooseJobs = <ButtonLink href={paths.benchmarkJobs()}>Choose jobs</ButtonLink>
   return (
-    <>
-      <PageHeader
-        title="Compare"
-        actions={
-          hasJobs && (
-            <ReportActions
-              name="comparison"
-              url={(format, table) => compareAddress(compared, format, table)}
-              tables={tablesOf(report)}
-              isLoaded={report !== undefined}
-            />
-          )
-        }
-      />
-      {!hasJobs ? (
-        <EmptyState
-          icon={GitCompareArrows}
-          title={problems.length > 0 ? 'Invalid address' : 'Nothing to compare yet'}
-          action={<ButtonLink href={paths.benchmarkJobs()}>Choose jobs</ButtonLink>}
-        >
-          {problems.length > 0
-            ? problems.map(({ field, message }) => `${field} ${message}`).join('; ')
-            : 'Select two or more jobs in the list and choose Compare. A single job compares its agents with each other.'}
-        </EmptyState>
-      ) : error && !report ? (
-        <ErrorState
-          title="Could not compare the jobs"
-          error={error}
-          recovers={isTransient(error)}
-          query={query}
-          action={
-            <>
-              {others.length > 0 && others.length < ids.length && (
-                <ButtonLink href={comparePath({ ...settled, jobs: others.join(','), ...noBaseline })} variant="primary">
-                  {others.length === 1 ? 'Compare agents of the other job' : `Compare the other ${others.length} jobs`}
-                </ButtonLink>
-              )}
-              <ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>
-            </>
-          }
-        />
-      ) : !report ? (
-        <SkeletonRows columns={6} label="Comparing jobs" />
-      ) : (
-        <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
-          <StaleNotice query={query} />
+    <ReportPage
+      title="Compare"
+      name="comparison"
+      icon={GitCompareArrows}
+      problems={problems}
+      restart={chooseJobs}
+      instead={
+        !hasJobs && (
+          <EmptyState icon={GitCompareArrows} title="Nothing to compare yet" action={chooseJobs}>
+            Select two or more jobs in the list and choose Compare. A single job compares its agents with each other.
+          </EmptyState>
+        )
+      }
+      query={query}
+      url={(format, table) => compareAddress(compared, format, table)}
+      tables={tablesOf(query.data)}
+      loading="Comparing jobs"
+      failed={{
+        title: 'Could not compare the jobs',
+        action: (
+          <>
+            {others.length > 0 && others.length < ids.length && (
+              <ButtonLink href={comparePath({ ...settled, jobs: others.join(','), ...noBaseline })} variant="primary">
+                {others.length === 1 ? 'Compare agents of the other job' : `Compare the other ${others.length} jobs`}
+              </ButtonLink>
+            )}
+            <ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>
+          </>
+        ),
+      }}
+    >
+      {(report) => (
+        <>
           <div className="flex flex-wrap items-end gap-3">
             <Choice
               label="Baseline"
@@ -105,7 +84,15 @@ export const ComparePage = () => {
             />
           </div>
           {(report.jobs.length > 1 || report.agents.length > 1) && <Comparability report={report} />}
-          <Summary report={report} />
+          {report.verdict && (
+            <Banner
+              tone={report.verdict.tone}
+              role="status"
+              title={<VisibleText max={1200}>{report.verdict.lead}</VisibleText>}
+            >
+              <VisibleText max={1600}>{report.verdict.more.join(' ')}</VisibleText>
+            </Banner>
+          )}
           <DifferenceTable report={report} />
           {report.pairs.length > 0 && (
             <ChangeTable
@@ -118,9 +105,9 @@ export const ComparePage = () => {
           <RunTable report={report} choice={choiceOf(settled)} />
           <YamlDiffs report={report} />
           <ReportNotes notes={report.notes} />
-        </div>
+        </>
       )}
-    </>
+    </ReportPage>
   )
 }
 
@@ -154,13 +141,6 @@ const JobChoice = ({ compared, onChoose }: { compared: readonly string[]; onChoo
     />
   )
 }
-
-const Summary = ({ report: { verdict } }: { report: CompareReport }) =>
-  verdict && (
-    <Banner tone={verdict.tone} role="status" title={<VisibleText max={1200}>{verdict.lead}</VisibleText>}>
-      <VisibleText max={1600}>{verdict.more.join(' ')}</VisibleText>
-    </Banner>
-  )
 
 const Comparability = ({ report }: { report: CompareReport }) => {
   const { incomparable, same, not_reported, excluded_scenarios } = report

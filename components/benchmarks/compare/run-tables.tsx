@@ -13,12 +13,17 @@ import {
   sameAgentJob,
 } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, ComparedPair, CompareReport, ReportChoice } from '#lib/protocol/reports.ts'
-import { IntervalText, MeanHeader, MeanText, Missing, signed } from '../figure-text.tsx'
+import {
+  agentColumns,
+  differenceColumn,
+  hasUsage,
+  PairInterval,
+  signed,
+  significanceColumns,
+  Unknown,
+} from '../figures.tsx'
 import { jobViewPath } from '../job/search-params.ts'
-import { differenceColumn, significanceColumns } from '../pair-columns.tsx'
 import { AgentLines, PairLines } from '../score.tsx'
-import { Unknown } from '../unknown-times.tsx'
-import { UsageText } from '../usage-text.tsx'
 
 export const RunTable = ({ report, choice }: { report: CompareReport; choice: ReportChoice }) => (
   <section aria-label="Runs" className="space-y-2">
@@ -36,11 +41,13 @@ export const RunTable = ({ report, choice }: { report: CompareReport; choice: Re
   </section>
 )
 
+const agentFigures = agentColumns<AgentFigures>((figures) => figures)
+
 const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoice): Column<AgentFigures>[] => {
   const suffixes = repeatSuffixes(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
   const suffixOf = (id: string) => suffixes[agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === id)] ?? ''
   const jobName = (job_id: string) => jobs.find(({ id }) => id === job_id)?.name ?? job_id
-  const hasUsage = agents.some(({ n_with_tokens, n_with_cost }) => n_with_tokens + n_with_cost > 0)
+  const isUsed = agents.some(hasUsage)
   return [
     {
       id: 'agent',
@@ -69,45 +76,23 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
           <VisibleText max={120}>{jobName(row.original.job_id)}</VisibleText>
         </TextLink>
       ),
-      meta: { priority: 3, width: hasUsage ? '13%' : '17%', lines: () => 1 },
+      meta: { priority: 3, width: isUsed ? '13%' : '17%', lines: () => 1 },
     },
-    {
-      id: 'mean',
-      header: () => <MeanHeader metric={metric} />,
-      cell: ({ row: { original: figures } }) => <MeanText figures={figures} />,
-      meta: { priority: 2, width: '9rem', align: 'right' },
-    },
-    {
-      id: 'interval',
-      header: '95% CI',
-      cell: ({ row: { original: figures } }) => <IntervalText figures={figures} />,
-      meta: { priority: 3, width: '9rem', align: 'right' },
-    },
-    {
-      id: 'passes',
-      header: 'Passes',
-      cell: ({ row }) => {
-        const { n_passed, n_scenarios, reasons } = row.original
-        return n_passed === null ? (
-          <Missing why={reasons.n_passed} />
-        ) : (
-          `${formatCount(n_passed)} of ${formatCount(n_scenarios)}`
-        )
-      },
-      meta: { priority: 3, width: '7rem', align: 'right' },
-    },
+    agentFigures.mean(metric, '9rem'),
+    agentFigures.interval('9rem'),
+    agentFigures.passes('7rem'),
     {
       id: 'counts',
       header: () => (
         <span title="Attempts completed · failed · timed out · canceled">
-          {hasUsage ? 'Done · E · T · C' : 'Done · failed · timed out · canceled'}
+          {isUsed ? 'Done · E · T · C' : 'Done · failed · timed out · canceled'}
         </span>
       ),
       cell: ({ row }) => {
         const { n_completed, n_failed, n_timeout, n_cancelled } = row.original
         return [n_completed, n_failed, n_timeout, n_cancelled].map(formatCount).join(' · ')
       },
-      meta: { priority: 3, width: hasUsage ? '8.5rem' : '15.5rem', align: 'right' },
+      meta: { priority: 3, width: isUsed ? '8.5rem' : '15.5rem', align: 'right' },
     },
     {
       id: 'duration',
@@ -124,15 +109,8 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
       },
       meta: { priority: 3, width: '7rem', align: 'right' },
     },
-    ...(hasUsage ? [usageColumn] : []),
+    ...(isUsed ? [agentFigures.usage] : []),
   ]
-}
-
-const usageColumn: Column<AgentFigures> = {
-  id: 'usage',
-  header: () => <span title="Sums over attempts that report them">Tokens · cost</span>,
-  cell: ({ row: { original: figures } }) => <UsageText figures={figures} />,
-  meta: { priority: 3, width: '9rem', align: 'right' },
 }
 
 export const DifferenceTable = ({ report }: { report: CompareReport }) => {
@@ -177,14 +155,7 @@ const differenceColumns = (
   {
     id: 'interval',
     header: '95% CI',
-    cell: ({ row }) => {
-      const { ci_low, ci_high, reasons } = row.original
-      return ci_low === null || ci_high === null ? (
-        <Missing why={reasons.ci_low} />
-      ) : (
-        `${signed(ci_low)} to ${signed(ci_high)}`
-      )
-    },
+    cell: ({ row }) => <PairInterval pair={row.original} />,
     meta: { priority: 3, width: '10rem', align: 'right' },
   },
   ...significanceColumns<ComparedPair>('Scenarios that only the run or only the baseline passes'),

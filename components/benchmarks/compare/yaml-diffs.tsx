@@ -4,7 +4,6 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { benchmarkJobQueries } from '../job/queries.ts'
-import { type DiffLine, lineDiff } from './line-diff.ts'
 
 /** Line diffs of Harbor job files against the baseline. The server masks secrets. */
 export const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {
@@ -73,4 +72,38 @@ const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) =
       )}
     </figure>
   )
+}
+
+interface DiffLine {
+  kind: 'same' | 'removed' | 'added'
+  text: string
+}
+
+/** Above this many pairs of lines, a diff is one removal and one addition. */
+const mostPairs = 4_000_000
+
+/** Diffs by the longest common subsequence. */
+export const lineDiff = (before: string, after: string): DiffLine[] => {
+  const [a, b] = [before.split('\n'), after.split('\n')]
+  const removed = (text = ''): DiffLine => ({ kind: 'removed', text })
+  const added = (text = ''): DiffLine => ({ kind: 'added', text })
+  if (before === after) return a.map((text) => ({ kind: 'same', text }))
+  if (a.length * b.length > mostPairs) return [...a.map(removed), ...b.map(added)]
+  const width = b.length + 1
+  // longest[i * width + j]: of the lines from i and from j.
+  const longest = new Uint16Array((a.length + 1) * width)
+  const at = (i: number, j: number) => longest[i * width + j] as number
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      longest[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
+  const lines: DiffLine[] = []
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length)
+    if (a[i] === b[j]) {
+      lines.push({ kind: 'same', text: a[i] as string })
+      i++
+      j++
+    } else if (at(i + 1, j) >= at(i, j + 1)) lines.push(removed(a[i++]))
+    else lines.push(added(b[j++]))
+  return [...lines, ...a.slice(i).map(removed), ...b.slice(j).map(added)]
 }

@@ -32,38 +32,6 @@ const open = () => {
 }
 const submit = () => screen.findByRole('button', { name: 'Create job' })
 
-it('validates on submit and again while typing', async () => {
-  const { user } = open()
-  await user.click(await submit())
-  expect(await screen.findByText('Enter a job file')).toBeTruthy()
-  await user.type(screen.getByRole('textbox', { name: 'Job file' }), 'a')
-  expect(screen.queryByText('Enter a job file')).toBeNull()
-
-  await user.click(screen.getByRole('radio', { name: 'Benchmark' }))
-  await user.click(await submit())
-  expect(await screen.findByText('Choose a benchmark')).toBeTruthy()
-  await user.click(screen.getByRole('button', { name: 'Add agent' }))
-  expect(screen.getAllByRole('combobox', { name: 'Agent name' })).toHaveLength(2)
-  await user.click(screen.getByRole('button', { name: 'Remove agent 2' }))
-  await user.type(screen.getByRole('combobox', { name: 'Agent name' }), 'nop')
-  expect(screen.queryByText('Enter an agent name')).toBeNull()
-})
-
-it('shows rejected lines of the job file until it changes', async () => {
-  const { user } = open()
-  respond = () =>
-    Response.json(
-      { code: 'invalid_argument', field: 'spec.inline_yaml', message: 'line 1: no such folder' },
-      { status: 400 },
-    )
-  const file = screen.getByRole('textbox', { name: 'Job file' })
-  await user.type(file, 'a')
-  await user.click(await submit())
-  expect(await screen.findByText('line 1: no such folder')).toBeTruthy()
-  await user.type(file, 'b')
-  expect(screen.queryByText('line 1: no such folder')).toBeNull()
-})
-
 it('shows rejected fields at the form fields and opens the created job', async () => {
   const { push, user } = open()
   respond = () => Response.json({ code: 'invalid_argument', field: 'name', message: 'must be unique' }, { status: 400 })

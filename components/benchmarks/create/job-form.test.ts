@@ -1,9 +1,5 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { strongestIsolation } from '#lib/service/testing/isolation.ts'
-import { follow } from '#lib/service/testing/jobs.ts'
-import { startService } from '#lib/service/testing/service.ts'
-import { exampleFile, JobForm, type JobFormValues, newAgent, newJob, rejectedFields } from './job-form.ts'
+import { JobForm, type JobFormValues, newAgent, newJob, rejectedFields } from './job-form.ts'
 
 const parse = (part: Partial<JobFormValues>) => JobForm.safeParse({ ...newJob, ...part })
 const problems = (part: Partial<JobFormValues>) =>
@@ -79,12 +75,4 @@ it('maps rejected fields of the service to form fields', () => {
   expect(rejectedFields('spec.agent_configs: must name at most 64 agents', 'spec')).toBeNull()
   expect(Object.fromEntries(rejectedFields('must be unique', 'name') ?? [])).toEqual({ name: 'must be unique' })
   expect(rejectedFields('The service is unavailable', null)).toBeNull()
-})
-
-it.runIf(strongestIsolation === 'bubblewrap')('has an example job file that works', async () => {
-  const service = await startService({ datasets: [join(import.meta.dirname, '../../../samples')] })
-  const { id } = await service.client.benchmarkJobs.create({ body: JobForm.parse({ ...newJob, yaml: exampleFile }) })
-  // Tasks may be read after the response.
-  await follow(service.client, id, ({ job_spec }) => (job_spec?.scenario_ids.length ?? 0) > 0)
-  await service.close()
 })

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
+import * as z from 'zod/mini'
 import { problemOf } from '#components/ui/problem.ts'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { Select } from '#components/ui/select.tsx'
@@ -7,15 +8,8 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { plainLine, readLines } from '#lib/browser/text/console-text.ts'
+import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import { formatScore } from '../job-figures.ts'
-import {
-  type AttemptFile,
-  attemptRecord,
-  filesOfAttempt,
-  isRewardFile,
-  logsOfAttempt,
-  type Phase,
-} from '../logs/attempt-files.ts'
 import { runLogQueries } from '../logs/queries.ts'
 import { runLogsPath } from '../run/search-params.ts'
 
@@ -182,4 +176,82 @@ const FileLink = ({ runId, name, path }: { runId: string; name: string; path: st
 
 const scrollToEnd = (element: HTMLElement | null) => {
   if (element) element.scrollTop = element.scrollHeight
+}
+
+/** A file of one attempt with its original name: `verifier/reward.txt`. */
+interface AttemptFile {
+  name: string
+  file: RunLogFile
+}
+
+/** In the archive of a run, the scenario run id precedes the name of each file. */
+export const filesOfAttempt = (files: readonly RunLogFile[], scenarioRunId: string): AttemptFile[] =>
+  files.flatMap((file) => {
+    const at = file.path.indexOf(`${scenarioRunId}_`)
+    const isWhole = at === 0 || file.path[at - 1] === '/'
+    return at === -1 || !isWhole ? [] : [{ name: file.path.slice(at + scenarioRunId.length + 1), file }]
+  })
+
+export const isRewardFile = ({ name }: AttemptFile): boolean => /(^|\/)verifier\/reward\.(txt|json)$/.test(name)
+
+/** Most useful first: agent, trial, verifier, then commands. */
+const logPatterns = [
+  /(^|\/)agent\/[^/]+\.(txt|log)$/,
+  /^trial\.log$/,
+  /(^|\/)verifier\/.*(stdout|\.log)/,
+  /stdout/,
+  /\.log$/,
+]
+
+export const logsOfAttempt = (files: readonly AttemptFile[]): AttemptFile[] => {
+  const rank = ({ name }: AttemptFile) => logPatterns.findIndex((pattern) => pattern.test(name))
+  return files
+    .filter((file) => rank(file) !== -1 && file.file.refusal === null)
+    .toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1))
+}
+
+interface Phase {
+  name: string
+  /** Null without a recorded end. */
+  duration_ms: number | null
+}
+
+interface AttemptRecord {
+  phases: readonly Phase[]
+  rewards: Readonly<Record<string, number>>
+}
+
+const noTimes = { started_at: '', finished_at: '' }
+const Times = z.catch(z.object({ started_at: z.string(), finished_at: z.catch(z.string(), '') }), noTimes)
+const phaseTimes = { environment_setup: Times, agent_setup: Times, agent_execution: Times, verifier: Times }
+const ResultFile = z.object({
+  ...phaseTimes,
+  verifier_result: z.catch(z.object({ rewards: z.record(z.string(), z.unknown()) }), { rewards: {} }),
+})
+
+const phaseNames: Record<keyof typeof phaseTimes, string> = {
+  environment_setup: 'Environment',
+  agent_setup: 'Agent setup',
+  agent_execution: 'Agent',
+  verifier: 'Verifier',
+}
+
+/** Parses Harbor's result.json, which the agent may have tampered with. */
+export const attemptRecord = (text: string): AttemptRecord | null => {
+  let result: z.output<typeof ResultFile>
+  try {
+    result = ResultFile.parse(JSON.parse(text))
+  } catch {
+    return null
+  }
+  const phases = (Object.keys(phaseNames) as (keyof typeof phaseTimes)[]).flatMap((key): Phase[] => {
+    const [start, end] = [Date.parse(result[key].started_at), Date.parse(result[key].finished_at)]
+    if (Number.isNaN(start)) return []
+    return [{ name: phaseNames[key], duration_ms: Number.isNaN(end) || end < start ? null : end - start }]
+  })
+  const rewards = Object.entries(result.verifier_result.rewards)
+  return {
+    phases,
+    rewards: Object.fromEntries(rewards.filter((each): each is [string, number] => typeof each[1] === 'number')),
+  }
 }

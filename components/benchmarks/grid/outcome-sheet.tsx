@@ -18,23 +18,24 @@ import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { rewardsOf } from '#lib/protocol/metrics.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
+import { Unknown } from '../figures.tsx'
 import { OutcomeWarnings } from '../job/job-warnings.tsx'
-import { type AgentRow, formatScore } from '../job-figures.ts'
+import { formatScore } from '../job-figures.ts'
 import { LogDownload } from '../logs/log-download.tsx'
-import { downloadScenarioRunLogs, scenarioRunQueries } from '../run/scenario-run-queries.ts'
+import { downloadScenarioRunLogs, scenarioRunQueries } from '../run/queries.ts'
 import { runLogsPath } from '../run/search-params.ts'
-import { AgentName } from '../score.tsx'
-import { Unknown } from '../unknown-times.tsx'
+import { AgentName, TextFact } from '../score.tsx'
 import { AttemptUsage } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
-import type { Direction, OutcomePlace } from './outcome-place.ts'
+import type { Direction, OutcomePlace } from './grid-view.ts'
 import { OutcomeRecord } from './outcome-record.tsx'
 import { countedNote } from './scenario-grid.ts'
 import { TrajectorySection } from './trajectory-section.tsx'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
-  adjacent: Record<Direction, (() => void) | undefined>
+  /** Moves to the adjacent outcome; undefined if there is none. */
+  moveTo: (direction: Direction) => (() => void) | undefined
   onAttempt: (attempt: number) => void
   onClose: () => void
 }
@@ -46,7 +47,7 @@ const moves: { direction: Direction; key: string; icon: typeof ChevronUp; label:
   { direction: 'right', key: 'ArrowRight', icon: ChevronRight, label: 'Next agent', none: 'This is the last' },
 ]
 
-export const OutcomeSheet = ({ place, adjacent, onAttempt, onClose }: OutcomeSheetProps) => {
+export const OutcomeSheet = ({ place, moveTo, onAttempt, onClose }: OutcomeSheetProps) => {
   const { row, agent, attempts, attempt } = place
   const outcome = attempts[attempt - 1]
   const listen = (event: KeyboardEvent) => {
@@ -55,7 +56,7 @@ export const OutcomeSheet = ({ place, adjacent, onAttempt, onClose }: OutcomeShe
     if (!move || isInRadio || isTyping(event.target as Element) || event.ctrlKey || event.metaKey || event.altKey)
       return
     event.preventDefault()
-    adjacent[move.direction]?.()
+    moveTo(move.direction)?.()
   }
   return (
     <SheetFrame
@@ -68,8 +69,8 @@ export const OutcomeSheet = ({ place, adjacent, onAttempt, onClose }: OutcomeShe
               size="sm"
               icon={icon}
               label={label}
-              disabledReason={adjacent[direction] ? null : none}
-              onClick={adjacent[direction]}
+              disabledReason={moveTo(direction) ? null : none}
+              onClick={moveTo(direction)}
             />
           ))}
         </span>
@@ -80,7 +81,26 @@ export const OutcomeSheet = ({ place, adjacent, onAttempt, onClose }: OutcomeShe
       <p className="font-medium" role="status">
         <AgentName name={agent.name} model={agent.model} />
       </p>
-      {attempts.length > 1 && <Attempts attempts={attempts} attempt={attempt} onAttempt={onAttempt} />}
+      {attempts.length > 1 && (
+        <Chips
+          legend={`${formatCount(attempts.length)} attempts`}
+          legendClassName="mb-1 text-sm text-muted"
+          value={attempt}
+          options={attempts.map((each, index) => ({
+            value: index + 1,
+            label: (
+              <>
+                <AttemptMark attempt={each} />
+                <span className="tabular">
+                  #{each.attempt ?? index + 1}{' '}
+                  {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
+                </span>
+              </>
+            ),
+          }))}
+          onChange={onAttempt}
+        />
+      )}
       {outcome ? (
         <Outcome outcome={outcome} agent={agent} attempts={attempts} />
       ) : (
@@ -95,42 +115,15 @@ export const OutcomeSheet = ({ place, adjacent, onAttempt, onClose }: OutcomeShe
   )
 }
 
-const Attempts = ({
-  attempts,
-  attempt,
-  onAttempt,
-}: Pick<OutcomePlace, 'attempts' | 'attempt'> & Pick<OutcomeSheetProps, 'onAttempt'>) => (
-  <Chips
-    legend={`${formatCount(attempts.length)} attempts`}
-    legendClassName="mb-1 text-sm text-muted"
-    value={attempt}
-    options={attempts.map((each, index) => ({
-      value: index + 1,
-      label: (
-        <>
-          <AttemptMark attempt={each} />
-          <span className="tabular">
-            #{each.attempt ?? index + 1} {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
-          </span>
-        </>
-      ),
-    }))}
-    onChange={onAttempt}
-  />
-)
-
-const Outcome = ({
-  outcome,
-  agent: { runId, state },
-  attempts,
-}: {
+interface OutcomeProps extends Pick<OutcomePlace, 'agent' | 'attempts'> {
   outcome: ScenarioOutcome
-  agent: AgentRow
-  attempts: readonly ScenarioOutcome[]
-}) => {
+}
+
+const Outcome = ({ outcome, agent: { runId, state }, attempts }: OutcomeProps) => {
   const id = outcome.scenario_run_id
   const run = useQuery({ ...scenarioRunQueries.get(id ?? ''), enabled: id != null })
   const rewards = rewardsOf(outcome).slice(0, maxRewards)
+  const scoring = run.data?.scoring_contract_result?.scoring_function_results ?? []
   return (
     <>
       <Facts>
@@ -169,11 +162,7 @@ const Outcome = ({
             <AttemptUsage usage={outcome.usage} />
           </Fact>
         )}
-        {outcome.agent_version && (
-          <Fact label="Agent version">
-            <VisibleText max={120}>{outcome.agent_version}</VisibleText>
-          </Fact>
-        )}
+        <TextFact label="Agent version" text={outcome.agent_version} />
         <Fact label="Scenario run">
           {id == null ? (
             <span className="text-muted">None: setup failed before it started</span>
@@ -216,10 +205,10 @@ const Outcome = ({
           <ScrolledText>{outcome.failure_reason.exception_message}</ScrolledText>
         </section>
       )}
-      {run.data?.scoring_contract_result && run.data.scoring_contract_result.scoring_function_results.length > 0 && (
+      {scoring.length > 0 && (
         <section aria-label="Scoring" className="space-y-2">
           <h3 className="font-medium">Scoring</h3>
-          {run.data.scoring_contract_result.scoring_function_results.map((result) => (
+          {scoring.map((result) => (
             <div key={result.scoring_function_name} className="space-y-1">
               <p>
                 <VisibleText max={120}>{result.scoring_function_name}</VisibleText>{' '}

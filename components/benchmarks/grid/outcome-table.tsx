@@ -8,9 +8,9 @@ import { formatCount } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel, threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
+import { durationOnceEnded } from '../figures.tsx'
 import type { JobView } from '../job/search-params.ts'
 import type { AgentRow } from '../job-figures.ts'
-import { durationOnceEnded } from '../unknown-times.tsx'
 import type { GridLine } from './grid-view.ts'
 
 interface Row extends ScenarioOutcome {

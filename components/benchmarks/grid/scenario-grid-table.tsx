@@ -14,7 +14,7 @@ import { CellView } from './grid-cell.tsx'
 import type { GridLine } from './grid-view.ts'
 import type { GridScale, ScenarioRow } from './scenario-grid.ts'
 
-export interface GridPlace {
+interface GridPlace {
   key: string
   column: number
 }
@@ -36,16 +36,8 @@ const lineHeight = 36
 const headHeight = 57
 
 /** Virtualized grid with a roving tab stop: arrow, Home, End and page keys move it, Enter opens the outcome. */
-export const ScenarioGridTable = ({
-  lines,
-  agents,
-  scale,
-  rule,
-  sort,
-  onSort,
-  opened,
-  onOpen,
-}: ScenarioGridTableProps) => {
+export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
+  const { lines, agents, scale, rule, sort, onSort, opened, onOpen } = props
   const labels = useMemo(() => shortLabels(agents), [agents])
   const region = useRef<HTMLDivElement>(null)
   const [focused, setFocused] = useState<GridPlace | null>(null)
@@ -72,13 +64,10 @@ export const ScenarioGridTable = ({
   })
   const move = (event: KeyboardEvent) => {
     const cell = cellOf(event.target)
-    const isWhole = (event.ctrlKey || event.metaKey) && (event.key === 'Home' || event.key === 'End')
-    if (!cell || !current || event.altKey || ((event.ctrlKey || event.metaKey) && !isWhole)) return
+    if (!cell || !current) return
     if (event.key === 'Enter' || event.key === ' ') onOpen(current)
     else {
-      const place = isWhole
-        ? cornerOf(event.key, lines, agents.length)
-        : stepFrom(event.key, lines, currentIndex, current.column, agents.length)
+      const place = placeFor(event, lines, current, agents.length)
       if (!place) return
       flushSync(() => setFocused(place))
       virtualizer.scrollToIndex(indexOf.get(place.key) ?? 0, { align: 'auto' })
@@ -183,11 +172,9 @@ const Gap = ({ height }: { height: number }) => (
   </tr>
 )
 
-interface ScenarioLineProps {
+interface ScenarioLineProps extends Pick<ScenarioGridTableProps, 'scale' | 'rule'> {
   row: ScenarioRow
   index: number
-  scale: GridScale
-  rule: FailureRule
   focusedColumn: number | null
   openColumn: number | null
 }
@@ -216,11 +203,9 @@ const ScenarioLine = memo(({ row, index, scale, rule, focusedColumn, openColumn 
   </tr>
 ))
 
-interface GroupLineProps {
+interface GroupLineProps extends Pick<ScenarioLineProps, 'index' | 'rule'> {
   line: Extract<GridLine, { kind: 'group' }>
-  index: number
   agents: number
-  rule: FailureRule
 }
 
 const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps) => (
@@ -247,14 +232,12 @@ const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps
   </tr>
 )
 
-interface SortButtonProps {
+interface SortButtonProps extends Pick<ScenarioGridTableProps, 'sort' | 'onSort'> {
   label: string
   title?: string
   /** Sort of the first press; `down` of the second. */
   up: string
   down?: string
-  sort: string | undefined
-  onSort: (sort: string | undefined) => void
 }
 
 const SortButton = ({ label, title, up, down, sort, onSort }: SortButtonProps) => {
@@ -281,31 +264,29 @@ const SortButton = ({ label, title, up, down, sort, onSort }: SortButtonProps) =
 const cellOf = (target: EventTarget): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>('td[data-column]') : null
 
-const cornerOf = (key: string, lines: readonly GridLine[], columns: number): GridPlace | null => {
-  const isScenario = ({ kind }: GridLine) => kind === 'scenario'
-  const line = key === 'Home' ? lines.find(isScenario) : lines.findLast(isScenario)
-  return line ? { key: line.key, column: key === 'Home' ? 0 : columns - 1 } : null
-}
-
 const pageLines = 12
 
-/** Target of a navigation key, skipping group lines. */
-const stepFrom = (
-  key: string,
+/** Target of a navigation key, skipping group lines. Ctrl with Home or End goes to a corner. */
+const placeFor = (
+  { key, ctrlKey, metaKey, altKey }: KeyboardEvent,
   lines: readonly GridLine[],
-  index: number,
-  column: number,
+  { key: hereKey, column }: GridPlace,
   columns: number,
 ): GridPlace | null => {
-  const here = lines[index]
-  const across: Record<string, number> = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: columns - 1 }
-  const next = across[key]
-  if (next !== undefined) return here ? { key: here.key, column: Math.min(columns - 1, Math.max(0, next)) } : null
-  const down: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: pageLines, PageUp: -pageLines }
-  const step = down[key]
-  if (!step) return null
+  const isCorner = (ctrlKey || metaKey) && (key === 'Home' || key === 'End')
+  if (altKey || ((ctrlKey || metaKey) && !isCorner)) return null
   const scenarios = lines.filter(({ kind }) => kind === 'scenario')
-  const at = scenarios.findIndex((line) => line.key === here?.key)
-  const target = scenarios[Math.min(scenarios.length - 1, Math.max(0, at + step))]
-  return target ? { key: target.key, column } : null
+  const at = scenarios.findIndex((line) => line.key === hereKey)
+  const rows: Record<string, number> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    PageDown: at + pageLines,
+    PageUp: at - pageLines,
+    ...(isCorner && { Home: 0, End: scenarios.length - 1 }),
+  }
+  const across: Record<string, number> = { ArrowLeft: column - 1, ArrowRight: column + 1, Home: 0, End: columns - 1 }
+  if (!(key in rows) && !(key in across)) return null
+  const within = (index: number, count: number) => Math.min(count - 1, Math.max(0, index))
+  const line = scenarios[within(rows[key] ?? at, scenarios.length)]
+  return line ? { key: line.key, column: within(across[key] ?? column, columns) } : null
 }

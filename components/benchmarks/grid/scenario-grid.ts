@@ -6,8 +6,8 @@ import { isControl, type ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { passes, scaleOf, scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
+import type { KnownScenario } from '../job/queries.ts'
 import type { AgentRow } from '../job-figures.ts'
-import type { KnownScenario } from '../scenarios/definitions.ts'
 
 export interface GridCell {
   attempts: readonly ScenarioOutcome[]
@@ -188,4 +188,21 @@ const groupsOf = (names: readonly string[]): Map<string, string> => {
   return new Map(
     [...distinct].map((name) => [name, (sizes.get(prefixOf(name)) ?? 0) > 1 ? prefixOf(name) : otherGroup]),
   )
+}
+
+/** Finished attempts without a score. */
+export interface Unscored {
+  scenarios: readonly ScenarioRow[]
+  agents: readonly AgentRow[]
+  attempts: number
+}
+
+export const unscoredOf = (rows: readonly ScenarioRow[], agents: readonly AgentRow[]): Unscored => {
+  const hasNoScore = ({ score }: { score?: number | null | undefined }) => score == null
+  const attempts = rows.flatMap(({ cells }) => cells.flatMap((cell) => cell.attempts)).filter(hasNoScore)
+  return {
+    scenarios: rows.filter(({ cells }) => cells.some((cell) => cell.attempts.some(hasNoScore))),
+    agents: agents.filter((_, at) => rows.some(({ cells }) => cells[at]?.attempts.some(hasNoScore))),
+    attempts: attempts.length,
+  }
 }

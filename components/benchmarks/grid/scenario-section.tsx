@@ -1,4 +1,5 @@
 'use client'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useCallback, useMemo } from 'react'
@@ -8,17 +9,29 @@ import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel } from '#lib/protocol/report-words.ts'
+import { outcomeLooks, wordsOf } from '../benchmark-state.tsx'
 import type { JobView, Suspicion } from '../job/search-params.ts'
-import { suspicionTitles } from '../job/suspicious.ts'
+import { suspicionTitles } from '../job/suspicious-list.tsx'
 import type { AgentRow } from '../job-figures.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
-import { type GridLine, gridLines, groupingKeys, metadataKeyOf, metadataPrefix } from './grid-view.ts'
-import { adjacentOutcome, type Direction, type OutcomePlace, outcomePlace } from './outcome-place.ts'
-import { environmentDiffers, type GridScale, gridScale, type ScenarioRow } from './scenario-grid.ts'
+import {
+  adjacentOutcome,
+  type GridLine,
+  gridLines,
+  groupingKeys,
+  metadataKeyOf,
+  metadataPrefix,
+  outcomePlace,
+} from './grid-view.ts'
+import {
+  environmentDiffers,
+  type GridScale,
+  gridScale,
+  type KnownScenarios,
+  type ScenarioRow,
+} from './scenario-grid.ts'
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
-import type { Definitions } from './use-known-scenarios.ts'
 
 const OutcomeSheet = dynamic(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
 const OutcomeTable = dynamic(async () => (await import('./outcome-table.tsx')).OutcomeTable)
@@ -27,7 +40,7 @@ interface ScenarioSectionProps {
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
   found: Record<Suspicion, readonly ScenarioRow[]>
-  known: Definitions
+  known: UseQueryResult<KnownScenarios>
   view: JobView
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
@@ -38,13 +51,11 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
   const rule = view.failures ?? 'zero'
   const scale = useMemo(() => gridScale(agents, view.threshold), [agents, view.threshold])
   const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
-  const open = (row: string, column: number) =>
-    change({ scenario: row, run: agents[column]?.key, attempt: undefined }, 'replace')
   const openPlace = useCallback((part: Partial<JobView>) => change(part, 'replace'), [change])
   return (
     <section id={scenarioSectionId} aria-label="Scenarios" className="space-y-2">
       <h2 className="text-lg font-medium">Scenarios</h2>
-      <Controls view={view} change={change} agents={agents} scale={scale} rows={rows} known={known} />
+      <Controls view={view} change={change} agents={agents} scale={scale} rows={rows} />
       <div className="flex flex-wrap items-center gap-x-3">
         <p role="status" className="tabular text-sm text-muted">
           Showing {formatCount(shown)} of {formatCountOf(rows.length, 'scenario')}
@@ -79,12 +90,24 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
             sort={view.sort}
             onSort={(sort) => change({ sort }, 'replace')}
             opened={place && { key: place.row.id, column: place.column }}
-            onOpen={({ key, column }) => open(key, column)}
+            onOpen={({ key, column }) =>
+              change({ scenario: key, run: agents[column]?.key, attempt: undefined }, 'replace')
+            }
           />
           <Legend scale={scale} hasDiffering={rows.some(({ cells }) => cells.some(environmentDiffers))} />
         </>
       )}
-      {place && <Sheet place={place} lines={lines} agents={agents} change={change} />}
+      {place && (
+        <OutcomeSheet
+          place={place}
+          moveTo={(direction) => {
+            const next = adjacentOutcome(place, direction, lines, agents)
+            return next ? () => change(next, 'replace') : undefined
+          }}
+          onAttempt={(attempt) => change({ attempt: attempt === 1 ? undefined : attempt }, 'replace')}
+          onClose={() => change({ scenario: undefined, run: undefined, attempt: undefined }, 'replace')}
+        />
+      )}
     </section>
   )
 }
@@ -100,7 +123,7 @@ export const noFilter = {
   suspicious: undefined,
 }
 
-const MetadataStatus = ({ rows, known: { query } }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
+const MetadataStatus = ({ rows, known: query }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
   if (query.error) return `; could not load metadata: ${query.error.message}`
   if (!query.data) return '; loading metadata…'
   const missing = rows.filter(({ metadata }) => metadata === null).length
@@ -137,12 +160,15 @@ const scoreLabels = ({ is_unit_range, threshold }: GridScale) => ({
   none: 'No score',
 })
 
-interface ControlsProps extends Omit<ScenarioSectionProps, 'found'> {
+interface ControlsProps extends Omit<ScenarioSectionProps, 'found' | 'known'> {
   scale: GridScale
 }
 
-const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) => {
+const Controls = ({ view, change, agents, scale, rows }: ControlsProps) => {
   const hasDiffering = view.environment !== undefined || rows.some(({ cells }) => cells.some(environmentDiffers))
+  const keys = useMemo(() => groupingKeys(rows), [rows])
+  const chosenKey = metadataKeyOf(view.group)
+  const groupKeys = chosenKey === null || keys.includes(chosenKey) ? keys : [chosenKey, ...keys]
   const byAgent = /^-?a(\d+)$/.exec(view.sort ?? '')
   const agent = byAgent && agents[Number(byAgent[1])]
   return (
@@ -160,13 +186,7 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
         label="State"
         any="Any state"
         value={view.state}
-        words={{
-          COMPLETED: 'Completed',
-          FAILED: 'Failed',
-          TIMEOUT: 'Timed out',
-          CANCELED: 'Canceled',
-          none: 'No outcome yet',
-        }}
+        words={{ ...wordsOf(outcomeLooks), none: 'No outcome yet' }}
         onFilter={(state) => change({ state }, 'push')}
       />
       <FilterSelect
@@ -183,7 +203,17 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
         onChange={({ target }) => change({ sort: target.value || undefined }, 'replace')}
         options={agent && view.sort ? [...orders, { value: view.sort, label: `By ${agentLabel(agent)}` }] : orders}
       />
-      <GroupSelect rows={rows} load={known.load} group={view.group} onGroup={(group) => change({ group }, 'replace')} />
+      <Select
+        aria-label="Groups"
+        className="w-36 max-sm:flex-1 max-sm:basis-32"
+        value={view.group ?? ''}
+        onChange={({ target }) => change({ group: target.value || undefined }, 'replace')}
+        options={[
+          { value: '', label: 'No groups' },
+          { value: 'prefix', label: 'By name prefix' },
+          ...groupKeys.map((key) => ({ value: `${metadataPrefix}${key}`, label: `By ${key.slice(0, longestKey)}` })),
+        ]}
+      />
       {hasDiffering && (
         <FilterSelect
           label="Environment"
@@ -210,46 +240,18 @@ const Controls = ({ view, change, agents, scale, rows, known }: ControlsProps) =
   )
 }
 
-interface GroupSelectProps {
-  rows: readonly ScenarioRow[]
-  load: () => void
-  group: string | undefined
-  onGroup: (group: string | undefined) => void
-}
-
-const GroupSelect = ({ rows, load, group, onGroup }: GroupSelectProps) => {
-  const keys = useMemo(() => groupingKeys(rows), [rows])
-  const chosen = metadataKeyOf(group)
-  const offered = chosen === null || keys.includes(chosen) ? keys : [chosen, ...keys]
-  return (
-    <Select
-      aria-label="Groups"
-      className="w-36 max-sm:flex-1 max-sm:basis-32"
-      value={group ?? ''}
-      onPointerEnter={load}
-      onFocus={load}
-      onChange={({ target }) => onGroup(target.value || undefined)}
-      options={[
-        { value: '', label: 'No groups' },
-        { value: 'prefix', label: 'By name prefix' },
-        ...offered.map((key) => ({ value: `${metadataPrefix}${key}`, label: `By ${key.slice(0, longestKey)}` })),
-      ]}
-    />
-  )
-}
-
 const longestKey = 60
 
 const formatEnd = (score: number) => `${Number(score.toPrecision(4))}`
 
-const marks = (low: number, high: number): { attempt: Pick<ScenarioOutcome, 'state' | 'score'>; label: string }[] => [
-  { attempt: { state: 'COMPLETED', score: high }, label: `score ${formatEnd(high)}` },
-  { attempt: { state: 'COMPLETED', score: (low + high) / 2 }, label: 'between' },
-  { attempt: { state: 'COMPLETED', score: low }, label: `score ${formatEnd(low)}` },
-  { attempt: { state: 'FAILED' }, label: 'exception' },
-  { attempt: { state: 'TIMEOUT' }, label: 'timed out' },
-  { attempt: { state: 'CANCELED' }, label: 'canceled' },
-  { attempt: { state: 'COMPLETED' }, label: 'no score' },
+const marks = (low: number, high: number): [label: string, state: string, score?: number][] => [
+  [`score ${formatEnd(high)}`, 'COMPLETED', high],
+  ['between', 'COMPLETED', (low + high) / 2],
+  [`score ${formatEnd(low)}`, 'COMPLETED', low],
+  ['exception', 'FAILED'],
+  ['timed out', 'TIMEOUT'],
+  ['canceled', 'CANCELED'],
+  ['no score', 'COMPLETED'],
 ]
 
 const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasDiffering: boolean }) => (
@@ -263,9 +265,9 @@ const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasD
       {formatEnd(high)}
     </span>
     <span>One mark per attempt:</span>
-    {marks(low, high).map(({ attempt, label }) => (
+    {marks(low, high).map(([label, state, score]) => (
       <span key={label} className="inline-flex items-center gap-1.5">
-        <AttemptMark attempt={attempt} scale={{ low, high }} />
+        <AttemptMark attempt={{ state, score }} scale={{ low, high }} />
         {label}
       </span>
     ))}
@@ -278,23 +280,3 @@ const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasD
     )}
   </p>
 )
-
-interface SheetProps extends Pick<ScenarioSectionProps, 'agents' | 'change'> {
-  place: OutcomePlace
-  lines: readonly GridLine[]
-}
-
-const Sheet = ({ place, lines, agents, change }: SheetProps) => {
-  const to = (direction: Direction) => {
-    const next = adjacentOutcome(place, direction, lines, agents)
-    return next ? () => change(next, 'replace') : undefined
-  }
-  return (
-    <OutcomeSheet
-      place={place}
-      adjacent={{ up: to('up'), down: to('down'), left: to('left'), right: to('right') }}
-      onAttempt={(attempt) => change({ attempt: attempt === 1 ? undefined : attempt }, 'replace')}
-      onClose={() => change({ scenario: undefined, run: undefined, attempt: undefined }, 'replace')}
-    />
-  )
-}

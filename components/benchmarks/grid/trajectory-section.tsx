@@ -7,8 +7,8 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { ScrolledText } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { Trajectory, TrajectoryCall, TrajectoryStep } from '../logs/trajectory.ts'
-import { scenarioRunQueries, trajectoryAddress } from '../run/scenario-run-queries.ts'
+import type { Trajectory, TrajectoryStep } from '../logs/trajectory.ts'
+import { scenarioRunQueries, trajectoryAddress } from '../run/queries.ts'
 import { formatUsd } from '../usage-text.tsx'
 
 const stepsAtOnce = 100
@@ -17,7 +17,7 @@ const maxShownLength = 20_000
 /** Loaded on demand, as a trajectory may be megabytes. */
 export const TrajectorySection = ({ runId, path }: { runId: string; path: string }) => {
   const [isShown, setIsShown] = useState(false)
-  const query = useQuery({ ...scenarioRunQueries.trajectory(runId, path), enabled: isShown })
+  const { data, error, isPending } = useQuery({ ...scenarioRunQueries.trajectory(runId, path), enabled: isShown })
   const label = path === 'agent/trajectory.json' ? 'Trajectory' : `Trajectory of ${path.split('/')[1] ?? path}`
   return (
     <section aria-label={label} className="space-y-2">
@@ -25,7 +25,7 @@ export const TrajectorySection = ({ runId, path }: { runId: string; path: string
         <h3 className="font-medium">
           <VisibleText max={120}>{label}</VisibleText>
         </h3>
-        {query.data && <Summary trajectory={query.data} />}
+        {data && <Summary trajectory={data} />}
         <span className="ml-auto flex items-center gap-1">
           <ButtonLink size="sm" icon={Download} href={trajectoryAddress(runId, path)} prefetch={false} download>
             Download file
@@ -34,42 +34,36 @@ export const TrajectorySection = ({ runId, path }: { runId: string; path: string
             size="sm"
             icon={ListTree}
             aria-expanded={isShown}
-            busy={isShown && query.isPending}
+            busy={isShown && isPending}
             onClick={() => setIsShown(!isShown)}
           >
             {isShown ? 'Hide steps' : 'Show steps'}
           </Button>
         </span>
       </div>
-      {isShown && query.error && (
+      {isShown && error && (
         <p role="alert" className="text-muted">
-          Could not open the trajectory: {problemOf(query.error).message}
+          Could not open the trajectory: {problemOf(error).message}
         </p>
       )}
-      {isShown && query.data === null && (
-        <p className="text-muted">Not an ATIF trajectory: the file has no list of steps.</p>
-      )}
-      {isShown && query.data && <Steps steps={query.data.steps} />}
+      {isShown && data === null && <p className="text-muted">Not an ATIF trajectory: the file has no list of steps.</p>}
+      {isShown && data && <Steps steps={data.steps} />}
     </section>
   )
 }
 
-const Summary = ({ trajectory: { steps, agent, version } }: { trajectory: Trajectory }) => (
-  <p className="text-sm text-muted">
-    {formatCountOf(steps.length, 'step')}
-    {agent !== null && (
-      <>
-        {' '}
-        by <VisibleText max={80}>{agent}</VisibleText>
-      </>
-    )}
-    {version !== null && (
-      <>
-        , <VisibleText max={40}>{version}</VisibleText>
-      </>
-    )}
-  </p>
-)
+const Summary = ({ trajectory: { steps, agent, schema_version } }: { trajectory: Trajectory }) => {
+  const by = [agent.name, agent.version].filter(Boolean).join(' ')
+  return (
+    <p className="text-sm text-muted">
+      {formatCountOf(steps.length, 'step')}
+      {by && ' by '}
+      {by && <VisibleText max={80}>{by}</VisibleText>}
+      {schema_version && ', '}
+      {schema_version && <VisibleText max={40}>{schema_version}</VisibleText>}
+    </p>
+  )
+}
 
 const Steps = ({ steps }: { steps: readonly TrajectoryStep[] }) => {
   const [count, setCount] = useState(stepsAtOnce)
@@ -78,8 +72,9 @@ const Steps = ({ steps }: { steps: readonly TrajectoryStep[] }) => {
   return (
     <div className="space-y-2">
       <ol className="divide-y divide-line rounded-md border border-line">
-        {shown.map((step) => (
-          <Step key={step.number} step={step} />
+        {shown.map((step, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step is its number
+          <Step key={at} step={step} number={at + 1} />
         ))}
       </ol>
       {shown.length < steps.length && (
@@ -96,10 +91,9 @@ const Steps = ({ steps }: { steps: readonly TrajectoryStep[] }) => {
   )
 }
 
-const Step = ({ step }: { step: TrajectoryStep }) => {
+const Step = ({ step, number }: { step: TrajectoryStep; number: number }) => {
   const [isOpen, setIsOpen] = useState(false)
-  const { number, source, message, calls } = step
-  const line = message.trim().split('\n')[0] ?? ''
+  const { source, message, calls } = step
   return (
     <li>
       <details open={isOpen} onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
@@ -114,7 +108,7 @@ const Step = ({ step }: { step: TrajectoryStep }) => {
             </span>
           )}{' '}
           <span className="break-words">
-            <VisibleText max={120}>{line}</VisibleText>
+            <VisibleText max={120}>{message.trim().split('\n')[0] ?? ''}</VisibleText>
           </span>
         </summary>
         {isOpen && <StepBody step={step} />}
@@ -124,63 +118,46 @@ const Step = ({ step }: { step: TrajectoryStep }) => {
 }
 
 const StepBody = ({ step }: { step: TrajectoryStep }) => {
-  const { message, reasoning, calls, observations } = step
-  const isEmpty = message === '' && reasoning === '' && calls.length === 0 && observations.length === 0
+  const { message, reasoning_content, calls, observations, model_name, timestamp, metrics } = step
+  const { prompt_tokens, completion_tokens, cost_usd } = metrics
+  const usage = [
+    ...(prompt_tokens === null ? [] : [`${formatCount(prompt_tokens)} tokens in`]),
+    ...(completion_tokens === null ? [] : [`${formatCount(completion_tokens)} out`]),
+    ...(cost_usd === null ? [] : [formatUsd(cost_usd)]),
+  ]
+  const texts = [
+    { title: 'Message', texts: message ? [message] : [] },
+    { title: 'Reasoning', texts: reasoning_content ? [reasoning_content] : [] },
+    ...calls.flatMap(({ name, input, results }) => [
+      { title: `Call: ${name}`, texts: [input || 'No arguments'] },
+      { title: 'Result', texts: results },
+    ]),
+    { title: 'Observation', texts: observations },
+  ].flatMap(({ title, texts }) => texts.map((text) => ({ title, text })))
   return (
     <div className="space-y-2 px-3 pb-3">
-      <StepFacts step={step} />
-      {isEmpty && <p className="text-muted">This step is empty.</p>}
-      {message !== '' && <Text title="Message" text={message} />}
-      {reasoning !== '' && <Text title="Reasoning" text={reasoning} />}
-      {calls.map((call, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: calls never reorder
-        <Call key={index} call={call} />
-      ))}
-      {observations.map((text, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: observations never reorder
-        <Text key={index} title="Observation" text={text} />
+      {(model_name !== null || timestamp !== null || usage.length > 0) && (
+        <p className="tabular text-sm text-muted">
+          {timestamp !== null && <RelativeTime ms={timestamp} />}{' '}
+          {model_name !== null && <VisibleText max={80}>{model_name}</VisibleText>} {usage.join(', ')}
+        </p>
+      )}
+      {texts.length === 0 && <p className="text-muted">This step is empty.</p>}
+      {texts.map(({ title, text }, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the texts of a step never reorder
+        <div key={at} className="space-y-1">
+          <p className="text-sm text-muted">
+            <VisibleText max={120}>{title}</VisibleText>
+          </p>
+          <ScrolledText max={maxShownLength}>{text}</ScrolledText>
+        </div>
       ))}
     </div>
   )
 }
 
-const StepFacts = ({ step: { model, timestampMs, tokens } }: { step: TrajectoryStep }) => {
-  const parts = [
-    ...(tokens.input === null ? [] : [`${formatCount(tokens.input)} tokens in`]),
-    ...(tokens.output === null ? [] : [`${formatCount(tokens.output)} out`]),
-    ...(tokens.costUsd === null ? [] : [formatUsd(tokens.costUsd)]),
-  ]
-  if (model === null && timestampMs === null && parts.length === 0) return null
-  return (
-    <p className="tabular text-sm text-muted">
-      {timestampMs !== null && <RelativeTime ms={timestampMs} />}{' '}
-      {model !== null && <VisibleText max={80}>{model}</VisibleText>} {parts.join(', ')}
-    </p>
-  )
-}
-
-const Call = ({ call: { name, input, results } }: { call: TrajectoryCall }) => (
-  <>
-    <Text title={`Call: ${name}`} text={input || 'No arguments'} />
-    {results.map((text, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: results never reorder
-      <Text key={index} title="Result" text={text} />
-    ))}
-  </>
-)
-
-const Text = ({ title, text }: { title: string; text: string }) => (
-  <div className="space-y-1">
-    <p className="text-sm text-muted">
-      <VisibleText max={120}>{title}</VisibleText>
-    </p>
-    <ScrolledText max={maxShownLength}>{text}</ScrolledText>
-  </div>
-)
-
 /** `bash ×2, edit`. */
-const toolSummary = (calls: readonly TrajectoryCall[]): string => {
-  const counts = new Map<string, number>()
-  for (const { name } of calls) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].map(([name, count]) => (count > 1 ? `${name} ×${count}` : name)).join(', ')
-}
+const toolSummary = (calls: TrajectoryStep['calls']): string =>
+  [...Map.groupBy(calls, ({ name }) => name)]
+    .map(([name, { length }]) => (length > 1 ? `${name} ×${length}` : name))
+    .join(', ')

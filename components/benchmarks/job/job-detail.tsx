@@ -16,9 +16,15 @@ import { judgedBy } from '#lib/protocol/metrics.ts'
 import type { ReportChoice } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { comparePath } from '../compare/search-params.ts'
-import { type GridScale, gridScale, type ScenarioRow, scenarioRows } from '../grid/scenario-grid.ts'
+import {
+  type GridScale,
+  gridScale,
+  type ScenarioRow,
+  scenarioRows,
+  type Unscored,
+  unscoredOf,
+} from '../grid/scenario-grid.ts'
 import { noFilter, ScenarioSection, scenarioSectionId } from '../grid/scenario-section.tsx'
-import { useKnownScenarios } from '../grid/use-known-scenarios.ts'
 import { type AgentRow, agentRows, progressOf } from '../job-figures.ts'
 import { choiceOf } from '../report-params.ts'
 import { Progress } from '../score.tsx'
@@ -30,11 +36,8 @@ import { JobWarnings } from './job-warnings.tsx'
 import { JudgementSection } from './judgement-section.tsx'
 import { LostPointsTable } from './lost-points-table.tsx'
 import { benchmarkJobQueries, followJob } from './queries.ts'
-import { type Unscored, unscoredOf } from './run-again.ts'
 import { JobView, jobViewPath, type Suspicion } from './search-params.ts'
-import { suspiciousScenarios } from './suspicious.ts'
-import { SuspiciousList } from './suspicious-list.tsx'
-import { WhenNear } from './when-near.tsx'
+import { SuspiciousList, suspiciousScenarios } from './suspicious-list.tsx'
 
 const JobProgress = dynamic(() => import('./job-progress.tsx').then((part) => part.JobProgress))
 const JobPlots = dynamic(async () => (await import('./job-plots.tsx')).JobPlots)
@@ -55,11 +58,10 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const choice = useMemo(() => ({ failures, metric, threshold }), [failures, metric, threshold])
   const judged = useMemo(() => judgedBy(job, metric), [job, metric])
   const agents = useMemo(() => agentRows(judged), [judged])
-  const known = useKnownScenarios(job, view.group)
-  const rows = useMemo(
-    () => scenarioRows(judged, agents, known.query.data, threshold),
-    [judged, agents, known.query.data, threshold],
-  )
+  const ids = useMemo(() => scenarioIdsOf(job), [job])
+  const known = useQuery({ ...benchmarkJobQueries.scenarios(job.id, ids), enabled: ids.length > 0 })
+  const { data } = known
+  const rows = useMemo(() => scenarioRows(judged, agents, data, threshold), [judged, agents, data, threshold])
   const scale = useMemo(() => gridScale(agents, threshold), [agents, threshold])
   const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
   const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
@@ -76,15 +78,17 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
         <JudgementSection job={job} agents={agents} choice={choice} change={change} />
         <ScenarioSection rows={rows} agents={agents} found={found} known={known} view={view} change={change} />
         <Findings found={found} rows={rows} agents={agents} scale={scale} change={change} />
-        {scale.is_unit_range && (
-          <WhenNear minHeight="20rem">
-            <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />
-          </WhenNear>
-        )}
+        {scale.is_unit_range && <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />}
         <JobSource job={job} />
       </div>
     </>
   )
+}
+
+const scenarioIdsOf = ({ job_spec, benchmark_outcomes }: BenchmarkJob): string[] => {
+  const outcomes = (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) => scenario_outcomes)
+  const ids = outcomes.map(({ scenario_definition_id }) => scenario_definition_id)
+  return [...new Set([...(job_spec?.scenario_ids ?? []), ...ids])]
 }
 
 interface HeaderProps {
@@ -93,7 +97,7 @@ interface HeaderProps {
   choice: ReportChoice
 }
 
-const Header = memo(({ job, unscored, choice }: HeaderProps) => (
+const Header = ({ job, unscored, choice }: HeaderProps) => (
   <>
     <PageHeader
       title={job.name.trim() || 'Unnamed job'}
@@ -140,7 +144,7 @@ const Header = memo(({ job, unscored, choice }: HeaderProps) => (
       </Banner>
     )}
   </>
-))
+)
 
 interface FindingsProps {
   found: Record<Suspicion, readonly ScenarioRow[]>

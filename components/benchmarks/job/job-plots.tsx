@@ -7,9 +7,8 @@ import { agentLabel, countOf } from '#lib/protocol/report-words.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { quantile, sumOf } from '#lib/statistics/means.ts'
 import { groupingOf } from '../grid/grid-view.ts'
-import type { ScenarioRow } from '../grid/scenario-grid.ts'
+import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
-import { binOf, groupPasses, scoreBins, scoreCounts, type TimedScore, timedScores } from './plot-points.ts'
 
 interface JobPlotsProps {
   rows: readonly ScenarioRow[]
@@ -44,6 +43,8 @@ export const JobPlots = ({ rows, agents, rule, group }: JobPlotsProps) => {
   )
 }
 
+const valuesClass = 'tabular mt-1 text-left [&_td]:text-right [&_thead]:whitespace-nowrap'
+
 const Distribution = ({ rows, agents, rule }: AgentPlotProps) => {
   const all = agents.map((agent, at) => ({ agent, counts: scoreCounts(rows, at, rule) }))
   const most = Math.max(1, ...all.flatMap(({ counts }) => counts))
@@ -52,9 +53,15 @@ const Distribution = ({ rows, agents, rule }: AgentPlotProps) => {
       title="Score distribution"
       axes="x: mean score per scenario, y: number of scenarios"
       table={
-        <PlotTable head={['Agent', ...scoreBins.map((bin) => `Score ${bin}`), 'n']}>
-          {all.map(({ agent, counts }) => [agentLabel(agent), ...counts.map(formatCount), formatCount(sumOf(counts))])}
-        </PlotTable>
+        <SmallTable
+          className={valuesClass}
+          head={['Agent', ...scoreBins.map((bin) => `Score ${bin}`), 'n']}
+          rows={all.map(({ agent, counts }) => [
+            agentLabel(agent),
+            ...counts.map(formatCount),
+            formatCount(sumOf(counts)),
+          ])}
+        />
       }
     >
       {all.map(({ agent, counts }) => (
@@ -95,9 +102,15 @@ const ScoreAgainstDuration = ({ rows, agents, rule }: AgentPlotProps) => {
       title="Score against duration"
       axes={`x: duration per attempt, 0 to ${formatDurationMs(longest)}; y: score, 0 to 1`}
       table={
-        <PlotTable head={['Agent', ...scoreBins.map((bin) => `Median at score ${bin}`), 'n']}>
-          {all.map(({ agent, points }) => [agentLabel(agent), ...mediansByBin(points), formatCount(points.length)])}
-        </PlotTable>
+        <SmallTable
+          className={valuesClass}
+          head={['Agent', ...scoreBins.map((bin) => `Median at score ${bin}`), 'n']}
+          rows={all.map(({ agent, points }) => [
+            agentLabel(agent),
+            ...mediansByBin(points),
+            formatCount(points.length),
+          ])}
+        />
       }
     >
       {all.map(({ agent, points }) => (
@@ -142,7 +155,7 @@ const ScoreAgainstDuration = ({ rows, agents, rule }: AgentPlotProps) => {
   )
 }
 
-const mediansByBin = (points: readonly TimedScore[]): string[] => {
+const mediansByBin = (points: ReturnType<typeof timedScores>): string[] => {
   const byBin = Map.groupBy(points, ({ score }) => binOf(score))
   return scoreBins.map((_, bin) => {
     const durations = (byBin.get(bin) ?? []).map(({ duration_ms }) => duration_ms)
@@ -164,53 +177,30 @@ const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
           {description} Showing the largest {formatCount(shown.length)} of {formatCount(groups.length)}.
         </span>
       </figcaption>
-      <Scrolled className="overflow-x-auto">
-        <table className="text-left text-sm">
-          <thead>
-            <tr>
-              <th scope="col" className="border-b border-line px-3 py-1 font-medium text-muted">
-                Group
-              </th>
-              {agents.map((agent) => (
-                <th key={agent.key} scope="col" className="border-b border-line px-3 py-1 font-medium text-muted">
-                  <VisibleText max={60}>{agentLabel(agent)}</VisibleText>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className="tabular">
-            {shown.map((group) => (
-              <tr key={group.name}>
-                <th scope="row" className="border-b border-line px-3 py-1 font-medium whitespace-nowrap">
-                  <VisibleText max={60}>{group.name}</VisibleText>
-                </th>
-                {group.agents.map(({ passes, n }, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
-                  <td key={at} className="border-b border-line px-3 py-1 whitespace-nowrap">
-                    {n === 0 ? (
-                      <span className="text-muted">none</span>
-                    ) : (
-                      <span className="flex items-center gap-2">
-                        <svg aria-hidden viewBox="0 0 60 10" className="h-2.5 w-15 shrink-0">
-                          <rect width={60} height={10} className="fill-(--surface-3)" />
-                          <rect width={(passes / n) * 60} height={10} className="fill-(--accent)" />
-                        </svg>
-                        {(passes / n).toFixed(2)}{' '}
-                        <span className="text-muted">
-                          ({formatCount(passes)} of {formatCount(n)})
-                        </span>
-                      </span>
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrolled>
+      <SmallTable
+        className="text-left text-sm [&_tbody]:tabular [&_tbody]:whitespace-nowrap"
+        head={['Group', ...agents.map(agentLabel)]}
+        rows={shown.map((each) => [each.name, ...each.agents.map(passRate)])}
+      />
     </figure>
   )
 }
+
+const passRate = ({ passes, n }: { passes: number; n: number }) =>
+  n === 0 ? (
+    <span className="text-muted">none</span>
+  ) : (
+    <span className="flex items-center gap-2">
+      <svg aria-hidden viewBox="0 0 60 10" className="h-2.5 w-15 shrink-0">
+        <rect width={60} height={10} className="fill-(--surface-3)" />
+        <rect width={(passes / n) * 60} height={10} className="fill-(--accent)" />
+      </svg>
+      {(passes / n).toFixed(2)}{' '}
+      <span className="text-muted">
+        ({formatCount(passes)} of {formatCount(n)})
+      </span>
+    </span>
+  )
 
 interface PlotProps {
   title: string
@@ -242,33 +232,37 @@ const Panel = ({ agent, n, children }: { agent: AgentRow; n: string; children: R
   </div>
 )
 
-const PlotTable = ({ head, children }: { head: readonly string[]; children: readonly (readonly string[])[] }) => (
+interface SmallTableProps {
+  className: string
+  head: readonly string[]
+  /** The first cell of a row is its header. */
+  rows: readonly (readonly [name: string, ...cells: ReactNode[]])[]
+}
+
+const SmallTable = ({ className, head, rows }: SmallTableProps) => (
   <Scrolled className="overflow-x-auto">
-    <table className="tabular mt-1 text-left">
+    <table className={className}>
       <thead>
         <tr>
-          {head.map((word) => (
-            <th
-              key={word}
-              scope="col"
-              className="border-b border-line px-3 py-1 font-medium whitespace-nowrap text-muted"
-            >
-              {word}
+          {head.map((word, column) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
+            <th key={column} scope="col" className="border-b border-line px-3 py-1 font-medium text-muted">
+              <VisibleText max={60}>{word}</VisibleText>
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
-        {children.map(([first = '', ...rest], row) => (
+        {rows.map(([name, ...cells], row) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its row
           <tr key={row}>
             <th scope="row" className="border-b border-line px-3 py-1 font-medium">
-              <VisibleText max={60}>{first}</VisibleText>
+              <VisibleText max={60}>{name}</VisibleText>
             </th>
-            {rest.map((value, column) => (
+            {cells.map((cell, column) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a column is its number
-              <td key={column} className="border-b border-line px-3 py-1 text-right">
-                {value}
+              <td key={column} className="border-b border-line px-3 py-1">
+                {cell}
               </td>
             ))}
           </tr>
@@ -277,3 +271,41 @@ const PlotTable = ({ head, children }: { head: readonly string[]; children: read
     </table>
   </Scrolled>
 )
+
+/** 0 and 1 have their own bins; other scores are grouped in quarters. */
+const scoreBins = ['0', 'to 0.25', 'to 0.5', 'to 0.75', 'below 1', '1'] as const
+
+const binOf = (score: number): number => (score <= 0 ? 0 : score >= 1 ? 5 : Math.min(4, Math.ceil(score * 4)))
+
+export const scoreCounts = (rows: readonly ScenarioRow[], at: number, rule: FailureRule): number[] => {
+  const counts = scoreBins.map(() => 0)
+  for (const { cells } of rows) {
+    const score = cells[at]?.score[rule] ?? null
+    if (score !== null) counts[binOf(score)] = (counts[binOf(score)] ?? 0) + 1
+  }
+  return counts
+}
+
+export const timedScores = (rows: readonly ScenarioRow[], at: number, rule: FailureRule) =>
+  rows.flatMap(({ cells }) =>
+    (cells[at]?.attempts ?? []).flatMap((attempt) => {
+      const score = countedScore(attempt, rule)
+      return score === null || attempt.duration_ms == null ? [] : [{ score, duration_ms: attempt.duration_ms }]
+    }),
+  )
+
+export const groupPasses = (
+  rows: readonly ScenarioRow[],
+  agents: number,
+  rule: FailureRule,
+  groupOf: (row: ScenarioRow) => string,
+) =>
+  [...Map.groupBy(rows, groupOf)]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([name, members]) => ({
+      name,
+      agents: Array.from({ length: agents }, (_, at) => {
+        const passes = members.flatMap(({ cells }) => cells[at]?.passes[rule] ?? [])
+        return { passes: passes.filter(Boolean).length, n: passes.length }
+      }),
+    }))

@@ -1,20 +1,20 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
-import dynamic from 'next/dynamic'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
+import { TextField } from '#components/ui/field.tsx'
+import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { type AgentRow, progressOf, shortLabels } from '../job-figures.ts'
+import { type BenchmarkJob, maxConcurrentTrials } from '#lib/contract/benchmark-jobs.ts'
+import { type AgentRow, etaText, progressOf, shortLabels } from '../job-figures.ts'
 import { benchmarkRunQueries } from '../run/queries.ts'
 import { Progress } from '../score.tsx'
-import { etaText } from './eta.ts'
-
-const ConcurrencyDialog = dynamic(async () => (await import('./concurrency-dialog.tsx')).ConcurrencyDialog)
+import { benchmarkJobMutations } from './queries.ts'
 
 export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readonly AgentRow[] }) => {
   const [isChanging, setIsChanging] = useState(false)
@@ -81,5 +81,38 @@ const RunningAgent = ({ agent, runId, label }: { agent: AgentRow; runId: string;
         {data && data.runs.length > namesShown && ` and ${formatCount(data.runs.length - namesShown)} more`}
       </dd>
     </div>
+  )
+}
+
+const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () => void }) => {
+  const [trials, setTrials] = useState(String(job.job_spec?.orchestrator_config?.n_concurrent_trials ?? ''))
+  const change = useMutation(benchmarkJobMutations.setConcurrency())
+  const isWrong = !/^[1-9]\d{0,3}$/.test(trials.trim()) || Number(trials) > maxConcurrentTrials
+  const problem = isWrong ? `must be a whole number from 1 to ${maxConcurrentTrials}` : null
+  // Other services don't have this endpoint.
+  const isUnknown = ['not_found', 'not_implemented'].includes(problemOf(change.error).code ?? '')
+  return (
+    <FormDialog
+      open
+      onOpenChange={(isOpen) => isOpen || onClose()}
+      title="Change concurrency"
+      description="Running trials continue. The service also limits trials over all jobs."
+      busy={change.isPending}
+      submitLabel="Change"
+      refusal={problem}
+      error={isUnknown ? null : change.error}
+      onSubmit={() => change.mutate({ id: job.id, n_concurrent_trials: Number(trials) }, { onSuccess: onClose })}
+    >
+      <TextField
+        label="Trials at once"
+        inputMode="numeric"
+        error={isUnknown ? `This service can't change a running job: ${problemOf(change.error).message}` : problem}
+        value={trials}
+        onText={(text) => {
+          setTrials(text)
+          if (change.isError) change.reset()
+        }}
+      />
+    </FormDialog>
   )
 }

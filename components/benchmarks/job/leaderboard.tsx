@@ -7,11 +7,9 @@ import { agentLabel, byMean, repeatSuffixes, threeDecimals } from '#lib/protocol
 import type { AgentFigures, FailureRule, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { MeanHeader, Missing, ScoreWithN } from '../figure-text.tsx'
+import { agentColumns, hasUsage, MeanHeader, Missing, ScoreWithN, Unknown } from '../figures.tsx'
 import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
-import { Unknown } from '../unknown-times.tsx'
-import { UsageText } from '../usage-text.tsx'
 import { axisFor, IntervalCell } from './interval-bar.tsx'
 
 interface Row {
@@ -50,9 +48,11 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
         ({ figures }) => figures,
       ),
     )
-  const hasUsage = rows.some(({ figures }) => figures !== null && figures.n_with_tokens + figures.n_with_cost > 0)
   const hasAttempts = rows.some(({ figures }) => largestOf(figures?.pass_at_k) > 1)
-  const hidden = [hasAttempts ? 'passes' : 'pass_at_k', ...(hasUsage ? [] : ['usage'])]
+  const hidden = [
+    hasAttempts ? 'passes' : 'pass_at_k',
+    ...(rows.some(({ figures }) => figures && hasUsage(figures)) ? [] : ['usage']),
+  ]
   return (
     <DataTable
       caption="Agents of the job, highest mean first, controls last"
@@ -67,6 +67,8 @@ const largestOf = (byK: Readonly<Record<string, number>> | null | undefined): nu
   Math.max(0, ...Object.keys(byK ?? {}).map(Number))
 
 const ruleLabels: Record<FailureRule, string> = { zero: 'failures as 0', leave_out: 'excluding failures' }
+
+const agentFigures = agentColumns<Row>(({ figures }) => figures)
 
 const columnsOf = (report: Report | undefined): Column<Row>[] => {
   const axis = axisOf(report)
@@ -119,22 +121,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
       },
       meta: { priority: 3, width: '13.5rem' },
     },
-    {
-      id: 'passes',
-      header: 'Passes',
-      cell: ({ row }) => {
-        const { figures } = row.original
-        return (
-          figures &&
-          (figures.n_passed === null ? (
-            <Missing why={figures.reasons.n_passed} />
-          ) : (
-            `${formatCount(figures.n_passed)} of ${formatCount(figures.n_scenarios)}`
-          ))
-        )
-      },
-      meta: { priority: 3, width: '6.5rem', align: 'right' },
-    },
+    agentFigures.passes('6.5rem'),
     {
       id: 'pass_at_k',
       header: () => <span title="At least one of k attempts passes · all k pass">pass@k · pass^k</span>,
@@ -176,12 +163,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
       },
       meta: { priority: 3, width: '7rem', align: 'right' },
     },
-    {
-      id: 'usage',
-      header: () => <span title="Sums over attempts that report them">Tokens · cost</span>,
-      cell: ({ row }) => row.original.figures && <UsageText figures={row.original.figures} />,
-      meta: { priority: 3, width: '9rem', align: 'right' },
-    },
+    agentFigures.usage,
     {
       id: 'counts',
       header: 'Attempts',
@@ -223,7 +205,7 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
 }
 
 /** Mean that the service reports without attempts. */
-export const ReportedMean = ({ agent: { outcome }, why }: { agent: Pick<AgentRow, 'outcome'>; why?: string }) => {
+const ReportedMean = ({ agent: { outcome }, why }: { agent: Pick<AgentRow, 'outcome'>; why?: string }) => {
   if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Missing why={why} />
   const { completed, total } = outcomeCounts(outcome)
   return (

@@ -1,19 +1,22 @@
 import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { consoleUrl, fetchConsoleJson, fetchWithSession, sendToConsole } from '#lib/browser/api/console-api.ts'
-import type { UploadOptions } from '#lib/browser/api/upload.ts'
+import { sendForm, type UploadOptions } from '#lib/browser/api/upload.ts'
 import { followQuery } from '#lib/browser/live/follow-query.ts'
 import { listPages, listRefresh, pollWhile, type Shown } from '#lib/browser/queries/list/pages.ts'
+import { ApiError } from '#lib/client/api-error.ts'
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
   type BenchmarkJobImport,
+  BenchmarkJobImported,
   type BenchmarkJobList,
   type BenchmarkJobListQuery,
   benchmarkJobs,
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import { scenarios } from '#lib/contract/scenarios.ts'
 import { valuesOfHeader } from '#lib/protocol/mask.ts'
 import type {
   CompareReport,
@@ -23,9 +26,8 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
-import { readDefinitions } from '../scenarios/definitions.ts'
 
-const pageApi = browserApi({ benchmarkJobs })
+const pageApi = browserApi({ benchmarkJobs, scenarios })
 type Api = typeof pageApi
 
 const jobKeys = {
@@ -72,7 +74,7 @@ const recentJobs = 20
 
 const isActive = ({ state }: BenchmarkJob) => !hasJobEnded(state)
 
-const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
+const jobList = (query: BenchmarkJobListQuery, api: Pick<Api, 'benchmarkJobs'>) => ({
   queryKey: [...jobKeys.lists, query],
   query,
   read: (query: BenchmarkJobListQuery, signal: AbortSignal) => api.benchmarkJobs.list({ query, signal }),
@@ -82,7 +84,7 @@ const jobList = (query: BenchmarkJobListQuery, api: Api) => ({
 })
 
 export const benchmarkJobQueries = {
-  list: (query: BenchmarkJobListQuery, api: Api = pageApi) => ({
+  list: (query: BenchmarkJobListQuery, api: Pick<Api, 'benchmarkJobs'> = pageApi) => ({
     ...listPages({ ...jobList(query, api), refetchInterval: pollWhile(({ jobs }) => jobs.some(isActive)) }),
     refresh: (shown: () => Shown<BenchmarkJob>) => listRefresh(jobList(query, api), shown),
   }),
@@ -171,14 +173,8 @@ export const benchmarkJobMutations = {
   import: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'import'],
-      mutationFn: async ({
-        file,
-        choices,
-        ...options
-      }: { file: File; choices: BenchmarkJobImport } & UploadOptions) => {
-        const { importJob } = await import('../import/import-job.ts')
-        return importJob(file, choices, options)
-      },
+      mutationFn: ({ file, choices, ...options }: { file: File; choices: BenchmarkJobImport } & UploadOptions) =>
+        importJob(file, choices, options),
       onSuccess: (_imported, _given, _result, { client }) => client.invalidateQueries({ queryKey: jobKeys.lists }),
     }),
 
@@ -197,4 +193,56 @@ export const benchmarkJobMutations = {
       // Revealed values must not stay in memory.
       gcTime: 0,
     }),
+}
+
+export interface KnownScenario {
+  name: string
+  metadata: Record<string, string>
+}
+
+const pageRows = 500
+const maxPages = 20
+/** A service that ignores the job filter lists everything; the newest are most likely the job's own. */
+const maxUnfilteredPages = 2
+
+/** Definitions of a job's scenarios by id, without deleted ones. */
+export const readDefinitions = async (
+  benchmark_job_id: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+  api: Pick<Api, 'scenarios'> = pageApi,
+): Promise<Record<string, KnownScenario>> => {
+  const missing = new Set(ids)
+  const found: Record<string, KnownScenario> = {}
+  const requested = new Set(ids)
+  let pages = maxPages
+  let after: string | undefined
+  for (let page = 0; page < pages && missing.size > 0; page++) {
+    const query = { benchmark_job_id, limit: pageRows, starting_after: after }
+    const { scenarios, has_more } = await api.scenarios.list({ query, signal })
+    for (const { id, name, metadata } of scenarios) if (missing.delete(id)) found[id] = { name, metadata }
+    if (scenarios.some(({ id }) => !requested.has(id))) pages = maxUnfilteredPages
+    after = scenarios.at(-1)?.id
+    if (!has_more || after === undefined) break
+  }
+  return found
+}
+
+const importJob = async (
+  archive: Blob,
+  choices: BenchmarkJobImport,
+  options: UploadOptions,
+): Promise<BenchmarkJobImported> => {
+  const parts = Object.fromEntries(Object.entries(choices).filter(([, value]) => value.trim() !== ''))
+  try {
+    const answer = await sendForm(benchmarkJobs.import.path, parts, archive, options)
+    return readLeniently(BenchmarkJobImported, JSON.parse(answer))
+  } catch (error) {
+    // Only Devdeck's service has this endpoint.
+    if (error instanceof ApiError && [404, 405, 501].includes(error.status))
+      throw new ApiError(error.code, error.status, "This service can't import jobs. Use Devdeck's own service.", {
+        cause: error,
+      })
+    throw error
+  }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { scenarioRows } from '../grid/scenario-grid.ts'
+import { scenarioRows, unscoredOf } from '../grid/scenario-grid.ts'
 import { agentRows } from '../job-figures.ts'
-import { cloneOf, narrowToTasks, neverStartedText, rerunOf, unscoredOf } from './run-again.ts'
+import { cloneOf, narrowToTasks, rerunOf } from './run-again-dialog.tsx'
 import { jobOf } from './testing.ts'
 
 const agent = (name: string) => ({ name, type: 'job_agent', timeout_seconds: 5 })
@@ -93,17 +93,4 @@ describe('narrowToTasks', () => {
     'agents: [',
     '',
   ])('refuses %j', (yaml) => expect(narrowToTasks(yaml, ['two'])).toHaveProperty('refusal'))
-})
-
-it('mentions trials that never started', () => {
-  expect(neverStartedText({ finished: 29, total: 135 })).toBe(
-    ' 106 trials never started; to run them too, clone the job.',
-  )
-  expect(neverStartedText({ finished: 1, total: 2 })).toMatch(/^ 1 trial never started/)
-  expect(
-    [
-      { finished: 2, total: 2 },
-      { finished: 2, total: null },
-    ].map(neverStartedText),
-  ).toEqual(['', ''])
 })

@@ -1,7 +1,16 @@
 'use client'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronUp, Download, Search, WrapText, X } from 'lucide-react'
-import { type KeyboardEvent, type MouseEvent, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  useDeferredValue,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
@@ -12,13 +21,13 @@ import { isTyping } from '#components/ui/is-typing.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { type ConsoleLine, plainLine } from '#lib/browser/text/console-text.ts'
 import { isBinary } from '#lib/browser/text/decode.ts'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import type { RunLogsParams } from '../run/search-params.ts'
 import { LogLines } from './log-lines.tsx'
-import { readLog } from './log-text.ts'
+import { findInLog, readLog } from './log-text.ts'
 import { maxShownBytes, runLogAddress, runLogQueries } from './queries.ts'
-import { useFind } from './use-find.ts'
 
 interface LogFileViewProps {
   runId: string
@@ -92,9 +101,9 @@ const Content = ({
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = query
   const pieces = data?.pages
   const bytes = pieces?.reduce((sum, { length }) => sum + length, 0) ?? 0
-  const log = useMemo(() => readLog(pieces ?? []), [pieces])
+  const lines = useMemo(() => readLog(pieces ?? []), [pieces])
   const { line } = view
-  const needsMore = (line !== undefined && line > log.lines.length) || (isActive && isFollowing)
+  const needsMore = (line !== undefined && line > lines.length) || (isActive && isFollowing)
   useEffect(() => {
     if (pieces && needsMore && hasNextPage && !isFetchingNextPage && !isPlaceholderData && !error) void fetchNextPage()
   }, [pieces, needsMore, hasNextPage, isFetchingNextPage, isPlaceholderData, error, fetchNextPage])
@@ -103,7 +112,7 @@ const Content = ({
   useEffect(() => {
     if (hasChanged) notifyChanged()
   }, [hasChanged])
-  const find = useFind(log, view.search ?? '')
+  const find = useFind(lines, view.search ?? '')
   const [wraps, setWraps] = useState(true)
   const field = useRef<HTMLInputElement>(null)
   if (!pieces)
@@ -162,22 +171,23 @@ const Content = ({
           onClick={() => find.step(1)}
         />
         <p role="status" className="tabular text-sm text-muted">
-          {view.search ? find.summary : formatCountOf(log.lines.length, 'line')}
+          {view.search ? find.summary : formatCountOf(lines.length, 'line')}
           {isCut && ` in the first ${formatBytes(bytes)}`}
         </p>
         <span className="ml-auto">
-          <CopyButton what="text" text={() => log.text} />
+          <CopyButton what="text" text={() => lines.map(plainLine).join('\n')} />
         </span>
         <Button size="sm" variant="ghost" icon={WrapText} aria-pressed={wraps} onClick={() => setWraps(!wraps)}>
           {wraps ? 'Wrap: on' : 'Wrap: off'}
         </Button>
       </div>
-      {log.lines.length === 0 ? (
+      {lines.length === 0 ? (
         <p className="rounded-md border border-line px-3 py-10 text-center text-muted">The file is empty.</p>
       ) : (
         <LogLines
-          log={log}
-          find={find}
+          lines={lines}
+          matches={find.matches}
+          current={find.current}
           line={line}
           wraps={wraps}
           startsAtEnd={isFollowing}
@@ -203,12 +213,32 @@ const Content = ({
           </p>
         )
       )}
-      {line !== undefined && line > log.lines.length && !hasNextPage && (
+      {line !== undefined && line > lines.length && !hasNextPage && (
         <p role="alert" className="text-sm text-attention">
           The file has no line {formatCount(line)}
-          {isCut ? ' in what is shown of it.' : `; it has ${formatCount(log.lines.length)}.`}
+          {isCut ? ' in what is shown of it.' : `; it has ${formatCount(lines.length)}.`}
         </p>
       )}
     </div>
   )
+}
+
+const useFind = (lines: readonly ConsoleLine[], text: string) => {
+  const needle = useDeferredValue(text)
+  const matches = useMemo(() => findInLog(lines, needle), [lines, needle])
+  const [at, setAt] = useState<number | null>(null)
+  const index = at === null || matches.length === 0 ? null : Math.min(at, matches.length - 1)
+  const count = matches.length
+  return {
+    matches,
+    current: index === null ? undefined : matches[index],
+    summary:
+      index === null
+        ? formatCountOf(count, 'match', 'matches')
+        : `${formatCount(index + 1)} of ${formatCount(count)} matches`,
+    restart: () => setAt(null),
+    step: (by: 1 | -1) => {
+      if (count > 0) setAt(index === null ? (by === 1 ? 0 : count - 1) : (index + by + count) % count)
+    },
+  }
 }

@@ -5,14 +5,14 @@ import { classes } from '#components/ui/classes.ts'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { lineLength } from '#lib/browser/text/console-text.ts'
+import { type ConsoleLine, lineLength, lineSpans, plainLine } from '#lib/browser/text/console-text.ts'
 import { cssOf } from '#lib/browser/text/text-style.ts'
-import { type LogMatch, type LogText, markedSpans, maxLineLength } from './log-text.ts'
-import type { Find } from './use-find.ts'
+import { type LogMatch, markedSpans, maxLineLength } from './log-text.ts'
 
 interface LogLinesProps {
-  log: LogText
-  find: Find
+  lines: readonly ConsoleLine[]
+  matches: readonly LogMatch[]
+  current: LogMatch | undefined
   /** Line in the address, from 1. */
   line: number | undefined
   wraps: boolean
@@ -24,9 +24,10 @@ interface LogLinesProps {
 
 const lineHeight = 24
 
-export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hrefOf, onLink }: LogLinesProps) => {
+export const LogLines = (props: LogLinesProps) => {
+  const { lines, matches, current, line, wraps, startsAtEnd, onFollowing, hrefOf, onLink } = props
   const region = useRef<HTMLDivElement>(null)
-  const count = log.lines.length
+  const count = lines.length
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => region.current,
@@ -38,7 +39,6 @@ export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hre
   useEffect(() => {
     if (target !== undefined) scrollTo.current(target - 1)
   }, [target])
-  const { current, matches } = find
   useEffect(() => {
     if (current) scrollTo.current(current.line)
   }, [current])
@@ -46,8 +46,8 @@ export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hre
   useEffect(() => virtualizer.measure(), [wraps])
   const byLine = useMemo(() => Map.groupBy(matches, (match) => match.line), [matches])
   const width = useMemo(
-    () => (wraps ? 0 : log.lines.reduce((most, text) => Math.max(most, Math.min(lineLength(text), maxLineLength)), 0)),
-    [log, wraps],
+    () => (wraps ? 0 : lines.reduce((most, text) => Math.max(most, Math.min(lineLength(text), maxLineLength)), 0)),
+    [lines, wraps],
   )
   const digits = String(count).length
   const size = virtualizer.getTotalSize()
@@ -84,7 +84,7 @@ export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hre
             >
               {index + 1}
             </a>
-            <Line log={log} index={index} matches={byLine.get(index) ?? none} current={current} wraps={wraps} />
+            <Line line={lines[index] ?? ''} matches={byLine.get(index) ?? []} current={current} wraps={wraps} />
           </div>
         ))}
       </div>
@@ -92,19 +92,13 @@ export const LogLines = ({ log, find, line, wraps, startsAtEnd, onFollowing, hre
   )
 }
 
-const none: LogMatch[] = []
-
-interface LineProps {
-  log: LogText
-  index: number
-  matches: readonly LogMatch[]
-  current: LogMatch | undefined
-  wraps: boolean
+interface LineProps extends Pick<LogLinesProps, 'matches' | 'current' | 'wraps'> {
+  line: ConsoleLine
 }
 
-const Line = ({ log, index, matches, current, wraps }: LineProps) => {
-  const spans = markedSpans(log.spans(index), matches)
-  const rest = log.plainLine(index).length - maxLineLength
+const Line = ({ line, matches, current, wraps }: LineProps) => {
+  const spans = markedSpans(lineSpans(line), matches)
+  const rest = plainLine(line).length - maxLineLength
   return (
     <span className={classes('min-w-0', wraps ? 'wrap-anywhere whitespace-pre-wrap' : 'whitespace-pre')}>
       {spans.map(({ at, text, style, match }) =>

@@ -15,9 +15,8 @@ import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { RunLogs as Logs, RunLogArchive } from '#lib/protocol/run-logs.ts'
 import { useIsRunActive } from '../run/run-layout.tsx'
 import { RunLogsParams, runLogsPath } from '../run/search-params.ts'
-import { FileTree } from './file-tree.tsx'
+import { FileTree, logTree } from './file-tree.tsx'
 import { LogFileView } from './log-file-view.tsx'
-import { logTree } from './log-tree.ts'
 import { runLogQueries } from './queries.ts'
 
 type Address = ReturnType<typeof useAddress<RunLogsParams>>

@@ -1,5 +1,6 @@
 import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
+import { fetchWithSession } from '#lib/browser/api/console-api.ts'
 import { pollEvery } from '#lib/browser/api/failures.ts'
 import { followQuery } from '#lib/browser/live/follow-query.ts'
 import { listPages, listRefresh, pushed, type Shown } from '#lib/browser/queries/list/pages.ts'
@@ -13,10 +14,12 @@ import {
 } from '#lib/contract/benchmark-runs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { maxPageSize } from '#lib/contract/page-sizes.ts'
-import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
+import { hasScenarioRunEnded, ScenarioRunList, scenarioRuns } from '#lib/contract/scenario-runs.ts'
+import { scenarios } from '#lib/contract/scenarios.ts'
 import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
+import { readTrajectory } from '../logs/trajectory.ts'
 
-const pageApi = browserApi({ benchmarkJobs, benchmarkRuns })
+const pageApi = browserApi({ benchmarkJobs, benchmarkRuns, scenarioRuns, scenarios })
 type Api = typeof pageApi
 
 const runKeys = {
@@ -33,6 +36,7 @@ export interface RunOrigin {
   agent_name: string
   model_name: string | null
   outcomes: number
+  job_time_ms: number | null
 }
 
 /** Reads the origin from the run itself; its name starts with that of its job. */
@@ -51,11 +55,11 @@ export const ownOrigin = ({
         agent_name,
         model_name,
         outcomes: n_scenario_runs ?? 0,
+        job_time_ms: null,
       }
 
-export type RunOrigins = Readonly<Record<string, RunOrigin>>
-
-const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
+/** Origins by run. */
+export const originsOf = (jobs: readonly BenchmarkJob[]): Readonly<Record<string, RunOrigin>> =>
   Object.fromEntries(
     jobs.flatMap((job) =>
       agentsWithRuns(job).map(({ key, name, model, outcome }): [string, RunOrigin] => [
@@ -66,6 +70,7 @@ const originsOf = (jobs: readonly BenchmarkJob[]): RunOrigins =>
           agent_name: name,
           model_name: model,
           outcomes: outcome?.scenario_outcomes.length ?? 0,
+          job_time_ms: job.create_time_ms,
         },
       ]),
     ),
@@ -204,3 +209,42 @@ export const benchmarkRunMutations = {
 
 export const downloadRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
   pageApi.benchmarkRuns.downloadLogs({ params: { id }, signal })
+
+export const scenarioRunQueries = {
+  get: (id: string) =>
+    queryOptions({
+      queryKey: ['scenario-runs', 'get', id] as const,
+      queryFn: ({ signal }) => pageApi.scenarioRuns.get({ params: { id }, signal }),
+      refetchInterval: ({ state: { data } }) => (data && !hasScenarioRunEnded(data.state) ? 2000 : false),
+    }),
+
+  scenario: (id: string) =>
+    queryOptions({
+      queryKey: ['scenarios', 'get', id] as const,
+      queryFn: ({ signal }) => pageApi.scenarios.get({ params: { id }, signal }),
+    }),
+
+  /** Returns null if the file is not a trajectory. */
+  trajectory: (id: string, path: string) =>
+    queryOptions({
+      queryKey: ['scenario-runs', 'trajectory', id, path] as const,
+      queryFn: async ({ signal }) => {
+        const answer = await fetchWithSession(trajectoryAddress(id, path), { signal })
+        const bytes = Number(answer.headers.get('content-length'))
+        if (bytes > maxTrajectoryBytes) throw new Error(`It has ${bytes} bytes; the limit is ${maxTrajectoryBytes}`)
+        return readTrajectory(await answer.text()) ?? null
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 30_000,
+      retry: false,
+    }),
+}
+
+const maxTrajectoryBytes = 16 * 1024 * 1024
+
+/** File names in the archive of a scenario run start with its id and have no folders. */
+export const trajectoryAddress = (id: string, path: string): string =>
+  `/api/scenario-runs/${encodeURIComponent(id)}/logs/file?${new URLSearchParams({ path: `${id}_${path.replaceAll('/', '_')}` })}`
+
+export const downloadScenarioRunLogs = (id: string, signal: AbortSignal): Promise<Response> =>
+  pageApi.scenarioRuns.downloadLogs({ params: { id }, signal })

@@ -1,9 +1,10 @@
 'use client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Ban } from 'lucide-react'
+import { Ban, LoaderCircle } from 'lucide-react'
 import { useSelectedLayoutSegment } from 'next/navigation'
 import { type ReactNode, useEffect, useState } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
+import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
@@ -12,7 +13,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkRun, benchmarkRunRefusal } from '#lib/contract/benchmark-runs.ts'
 import { hasScenarioRunEnded, type ScenarioRunList } from '#lib/contract/scenario-runs.ts'
-import { BenchmarkState, CancelingBadge } from '../benchmark-state.tsx'
+import { BenchmarkState } from '../benchmark-state.tsx'
 import { LogDownload } from '../logs/log-download.tsx'
 import { benchmarkRunMutations, benchmarkRunQueries, downloadRunLogs, followRun } from './queries.ts'
 import { runLogsPath } from './search-params.ts'
@@ -50,7 +51,15 @@ const RunHeader = ({ run }: { run: BenchmarkRun }) => {
       title={run.name || 'Unnamed run'}
       id={run.id}
       badge={
-        <span role="status">{isCanceling ? <CancelingBadge /> : <BenchmarkState of="run" state={run.state} />}</span>
+        <span role="status">
+          {isCanceling ? (
+            <Badge tone="progress" icon={LoaderCircle} busy>
+              Canceling
+            </Badge>
+          ) : (
+            <BenchmarkState of="run" state={run.state} />
+          )}
+        </span>
       }
       actions={
         <>

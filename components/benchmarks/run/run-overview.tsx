@@ -13,10 +13,9 @@ import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { sumOf } from '#lib/statistics/means.ts'
 import { formatScore } from '../job-figures.ts'
-import { AgentName } from '../score.tsx'
+import { AgentName, RunScore, TextFact } from '../score.tsx'
 import { RunUsageText } from '../usage-text.tsx'
 import { benchmarkRunQueries, ownOrigin } from './queries.ts'
-import { RunScore } from './run-score.tsx'
 import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
 
 export const RunOverview = ({ id }: { id: string }) => {
@@ -71,11 +70,7 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
           <RunUsageText usage={run.usage} all={run.n_scenario_runs ?? null} />
         </Fact>
       )}
-      {run.purpose && (
-        <Fact label="Purpose">
-          <VisibleText max={2_000}>{run.purpose}</VisibleText>
-        </Fact>
-      )}
+      <TextFact label="Purpose" text={run.purpose} />
       <Fact label="Metadata">
         <MetadataChips
           metadata={run.metadata}

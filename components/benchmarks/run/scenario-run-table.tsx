@@ -15,8 +15,7 @@ import {
 } from '#lib/contract/scenario-runs.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
-import { BenchmarkState } from '../benchmark-state.tsx'
-import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
+import { durationOnceEnded, stateColumn, timeOrUnknown } from '../figures.tsx'
 
 /** The reward key that all scores come from, if there is one. */
 export const metricOfRuns = (runs: readonly ScenarioRun[]): string | null => {
@@ -93,12 +92,7 @@ const columns: Column<ScenarioRun>[] = [
     },
     meta: { priority: 1 },
   },
-  {
-    id: 'state',
-    header: 'State',
-    cell: ({ row }) => <BenchmarkState of="scenario-run" state={row.original.state} />,
-    meta: { priority: 2, width: '8.5rem' },
-  },
+  stateColumn('scenario-run', '8.5rem'),
   {
     id: 'score',
     header: 'Score',

@@ -1,5 +1,6 @@
 'use client'
 import { Layers } from 'lucide-react'
+import { benchmarkQueries } from '#components/benchmarks/scenarios/queries.ts'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -13,10 +14,8 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { benchmarkMatches } from '#lib/browser/lists/row-filters.ts'
-import { benchmarkDefinitionQueries } from '#lib/browser/queries/benchmark-definitions.ts'
-import { benchmarkQueries } from '#lib/browser/queries/benchmarks.ts'
 import { type Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
-import { DefinitionState } from './definition-state.tsx'
+import { BenchmarkState } from '../benchmark-state.tsx'
 
 const source = {
   noun: 'benchmark',
@@ -25,7 +24,7 @@ const source = {
   path: paths.benchmarks,
   queryOf: (params: BenchmarkListQuery) => params,
   filters: { search: 'ID or name contains …', name: 'name contains …' },
-  list: (query: BenchmarkListQuery) => benchmarkDefinitionQueries.list(query),
+  list: (query: BenchmarkListQuery) => benchmarkQueries.list(query),
   matches: benchmarkMatches,
 }
 
@@ -35,13 +34,7 @@ export const BenchmarkListPage = () => {
     <ListPage
       title="Benchmarks"
       list={list}
-      filters={
-        <FilterBar
-          list={list}
-          search="Search ID or name"
-          metadata={{ keys: benchmarkQueries.metadataKeys(), values: (key) => benchmarkQueries.metadataValues(key) }}
-        />
-      }
+      filters={<FilterBar list={list} search="Search ID or name" metadata={benchmarkQueries.metadata} />}
       empty={
         <EmptyState
           icon={Layers}
@@ -84,7 +77,7 @@ const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
   {
     id: 'status',
     header: 'Status',
-    cell: ({ row }) => <DefinitionState status={row.original.status} />,
+    cell: ({ row }) => <BenchmarkState of="definition" state={row.original.status} />,
     meta: { priority: 4, width: '7rem' },
   },
   {

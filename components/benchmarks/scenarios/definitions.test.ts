@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import { makeScenario, script } from '#lib/service/testing/scenarios.ts'
 import { startService } from '#lib/service/testing/service.ts'
-import { readDefinitions } from './definitions.ts'
+import { readDefinitions } from '../job/queries.ts'
 
 it("reads names and metadata of a job's scenarios, skipping unlisted ones", async () => {
   const service = await startService()

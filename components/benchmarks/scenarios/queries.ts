@@ -2,15 +2,37 @@ import { queryOptions } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { listPages, metadataWords, pollWhile } from '#lib/browser/queries/list/pages.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkListQuery, benchmarks } from '#lib/contract/benchmarks.ts'
 import { maxPageSize } from '#lib/contract/page-sizes.ts'
-import { hasScenarioRunEnded, scenarioRuns } from '#lib/contract/scenario-runs.ts'
+import { hasScenarioRunEnded, type ScenarioRunListQuery, scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { type ScenarioListQuery, scenarios } from '#lib/contract/scenarios.ts'
 import { scenarioOutcomesOf } from './outcomes.ts'
 
-const pageApi = browserApi({ benchmarkJobs, scenarioRuns, scenarios })
+const pageApi = browserApi({ benchmarkJobs, benchmarks, scenarioRuns, scenarios })
 type Api = typeof pageApi
 
 const maxSearchedJobs = 50
+
+/** Suggestions for the metadata filter of scenarios or benchmarks. */
+const metadata = (subject: 'scenarios' | 'benchmarks') => ({
+  keys: metadataWords([subject, 'metadata-keys'], (signal) => pageApi[subject].metadataKeys({ signal })),
+  values: (key: string) =>
+    metadataWords([subject, 'metadata-values', key], (signal) =>
+      pageApi[subject].metadataValues({ params: { key }, signal }),
+    ),
+})
+
+export const benchmarkQueries = {
+  list: (query: BenchmarkListQuery, api: Pick<Api, 'benchmarks'> = pageApi) =>
+    listPages({
+      queryKey: ['benchmarks', 'list', query],
+      query,
+      read: (query, signal) => api.benchmarks.list({ query, signal }),
+      rowsOf: (page) => page.benchmarks,
+    }),
+
+  metadata: metadata('benchmarks'),
+}
 
 export const scenarioQueries = {
   list: (query: ScenarioListQuery, api: Pick<Api, 'scenarios'> = pageApi) =>
@@ -21,18 +43,12 @@ export const scenarioQueries = {
       rowsOf: (page) => page.scenarios,
     }),
 
-  metadataKeys: () =>
-    metadataWords(['scenarios', 'metadata-keys'], (signal) => pageApi.scenarios.metadataKeys({ signal })),
-
-  metadataValues: (key: string) =>
-    metadataWords(['scenarios', 'metadata-values', key], (signal) =>
-      pageApi.scenarios.metadataValues({ params: { key }, signal }),
-    ),
+  metadata: metadata('scenarios'),
 
   runs: (id: string) =>
     listPages({
       queryKey: ['scenarios', 'runs', id],
-      query: { scenario_id: id, limit: maxPageSize } as { scenario_id: string; limit: number; starting_after?: string },
+      query: { scenario_id: id, limit: maxPageSize } as Partial<ScenarioRunListQuery>,
       read: (query, signal) => pageApi.scenarioRuns.list({ query, signal }),
       rowsOf: ({ runs }) => runs,
       refetchInterval: pollWhile(({ runs }) => runs.some(({ state }) => !hasScenarioRunEnded(state))),

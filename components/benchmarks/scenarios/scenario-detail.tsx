@@ -9,8 +9,9 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
-import { scenarioRunQueries } from '../run/scenario-run-queries.ts'
-import { DefinitionState } from './definition-state.tsx'
+import { BenchmarkState } from '../benchmark-state.tsx'
+import { scenarioRunQueries } from '../run/queries.ts'
+import { TextFact } from '../score.tsx'
 import { ScenarioHistory } from './scenario-history.tsx'
 import { describeScorer, isHarborVerifier } from './scorer.ts'
 
@@ -21,7 +22,7 @@ export const ScenarioDetail = ({ id }: { id: string }) => (
         <PageHeader
           title={scenario.name || 'Unnamed scenario'}
           id={scenario.id}
-          badge={<DefinitionState status={scenario.status} />}
+          badge={<BenchmarkState of="definition" state={scenario.status} />}
         />
         <div className="space-y-8">
           <ScenarioHistory id={id} />
@@ -118,28 +119,12 @@ const ScenarioFacts = ({ scenario }: { scenario: Scenario }) => {
             empty={<span className="text-muted">None</span>}
           />
         </Fact>
-        {validation_type && (
-          <Fact label="Validation">
-            <VisibleText max={80}>{validation_type}</VisibleText>
-          </Fact>
-        )}
-        {environment?.working_directory && (
-          <Fact label="Working directory" className="font-mono text-sm break-all">
-            <VisibleText max={400}>{environment.working_directory}</VisibleText>
-          </Fact>
-        )}
-        {environment?.snapshot_id && (
-          <Fact label="Snapshot" className="font-mono text-sm break-all">
-            <VisibleText max={200}>{environment.snapshot_id}</VisibleText>
-          </Fact>
-        )}
-        {environment?.blueprint_id && (
-          <Fact label="Blueprint" className="font-mono text-sm break-all">
-            <VisibleText max={200}>{environment.blueprint_id}</VisibleText>
-          </Fact>
-        )}
-        <Names label="Required variables" names={required_environment_variables} />
-        <Names label="Required secrets" names={required_secret_names} />
+        <TextFact label="Validation" text={validation_type} />
+        <TextFact mono label="Working directory" text={environment?.working_directory} />
+        <TextFact mono label="Snapshot" text={environment?.snapshot_id} />
+        <TextFact mono label="Blueprint" text={environment?.blueprint_id} />
+        <TextFact mono label="Required variables" text={required_environment_variables?.join(', ')} />
+        <TextFact mono label="Required secrets" text={required_secret_names?.join(', ')} />
         {launch && (
           <Fact label="Devbox">
             <details>
@@ -152,10 +137,3 @@ const ScenarioFacts = ({ scenario }: { scenario: Scenario }) => {
     </section>
   )
 }
-
-const Names = ({ label, names }: { label: string; names: readonly string[] | null | undefined }) =>
-  names && names.length > 0 ? (
-    <Fact label={label} className="font-mono text-sm break-all">
-      <VisibleText max={2_000}>{names.join(', ')}</VisibleText>
-    </Fact>
-  ) : null

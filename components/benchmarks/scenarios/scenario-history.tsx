@@ -12,11 +12,10 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { scenarioRunMatches } from '#lib/browser/lists/row-filters.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { Missing, ScoreWithN } from '../figure-text.tsx'
+import { durationOnceEnded, Missing, ScoreWithN, timeOrUnknown } from '../figures.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'
 import { AgentName } from '../score.tsx'
 import { agentTrendPath } from '../trend/search-params.ts'
-import { durationOnceEnded, timeOrUnknown } from '../unknown-times.tsx'
 import {
   type AgentHistory,
   agentHistories,
@@ -26,7 +25,7 @@ import {
 } from './outcomes.ts'
 import { scenarioQueries } from './queries.ts'
 
-const noOutcomes: ScenarioOutcomes = { agents: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
+const noOutcomes: ScenarioOutcomes = { origins: {}, outcomes: [], n_jobs: 0, has_older_jobs: false }
 
 export const ScenarioHistory = ({ id }: { id: string }) => {
   const runs = useInfiniteQuery(scenarioQueries.runs(id))

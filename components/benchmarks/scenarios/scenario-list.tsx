@@ -17,7 +17,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { scenarioMatches } from '#lib/browser/lists/row-filters.ts'
 import { type Scenario, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
-import { DefinitionState } from './definition-state.tsx'
+import { BenchmarkState } from '../benchmark-state.tsx'
 import { scenarioQueries } from './queries.ts'
 import { verifierKinds } from './scorer.ts'
 
@@ -59,11 +59,7 @@ export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageP
       title="Scenarios"
       list={list}
       filters={
-        <FilterBar
-          list={list}
-          search="Search ID or name"
-          metadata={{ keys: scenarioQueries.metadataKeys(), values: (key) => scenarioQueries.metadataValues(key) }}
-        >
+        <FilterBar list={list} search="Search ID or name" metadata={scenarioQueries.metadata}>
           <FilterSelect
             label="Validation"
             any="Any validation"
@@ -79,7 +75,7 @@ export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageP
           list={list}
           columns={columns}
           call={{ path: '/v1/scenarios', method: 'scenarios.list' }}
-          metadataKeys={scenarioQueries.metadataKeys()}
+          metadataKeys={scenarioQueries.metadata.keys}
           serviceUrl={serviceUrl}
         />
       }
@@ -131,7 +127,7 @@ const columnsFor = (params: ScenarioSearchParams): Column<Scenario>[] => [
     accessorKey: 'status',
     id: 'status',
     header: 'Status',
-    cell: ({ row }) => <DefinitionState status={row.original.status} />,
+    cell: ({ row }) => <BenchmarkState of="definition" state={row.original.status} />,
     meta: { priority: 3, width: '7rem' },
   },
   metadataColumn(params, paths.scenarios),

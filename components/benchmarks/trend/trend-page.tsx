@@ -1,29 +1,34 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
-import { ChartLine } from 'lucide-react'
-import { StaleNotice } from '#components/list/stale-notice.tsx'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { ChartLine, CircleCheck, CircleDot, CircleHelp, Equal, TrendingDown, TrendingUp } from 'lucide-react'
+import Link from 'next/link'
+import type { Column } from '#components/list/column.ts'
+import { DataTable } from '#components/list/data-table.tsx'
 import { useAddress } from '#components/list/use-address.ts'
+import { Badge, type StateLook } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
-import { PageHeader } from '#components/ui/page-header.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { isTransient } from '#lib/browser/api/failures.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import { agentLabel } from '#lib/protocol/report-words.ts'
-import type { ReportChoice, TrendReport } from '#lib/protocol/reports.ts'
+import { agentLabel, stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
+import type { ReportChoice, TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
+import { BenchmarkState } from '../benchmark-state.tsx'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
-import { ReportNotes } from '../figure-text.tsx'
+import { comparePath } from '../compare/search-params.ts'
+import { agentColumns, Missing, PairInterval, PairP, pHeader, ScoreWithN, signed, timeOrUnknown } from '../figures.tsx'
 import { benchmarkJobQueries, trendAddress } from '../job/queries.ts'
-import { ReportActions } from '../report-actions.tsx'
+import { jobViewPath } from '../job/search-params.ts'
+import { ReportNotes, ReportPage } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { TrendView, trendPath } from './search-params.ts'
 import { TrendPlot } from './trend-plot.tsx'
-import { TrendTable } from './trend-table.tsx'
 
 const address = { schema: TrendView, path: trendPath }
 
@@ -38,66 +43,47 @@ export const TrendPage = () => {
     last: settled.last,
     ...choiceOf(settled),
   }
-  const hasJob = job !== undefined && problems.length === 0
-  const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: hasJob })
-  const error = useShownError(query)
-  const recentError = useShownError(recent)
-  const report = query.data
+  const isValid = problems.length === 0
+  const query = useQuery({ ...benchmarkJobQueries.trend(trend), enabled: job !== undefined && isValid })
   return (
-    <>
-      <PageHeader
-        title="Trend"
-        actions={
-          hasJob && (
-            <ReportActions name="trend" url={(format) => trendAddress(trend, format)} isLoaded={report !== undefined} />
-          )
-        }
-      />
-      {problems.length > 0 ? (
-        <EmptyState
-          icon={ChartLine}
-          title="Invalid address"
-          action={<ButtonLink href={paths.trend()}>Show the newest trend</ButtonLink>}
-        >
-          {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
-        </EmptyState>
-      ) : hasJob ? (
-        error && !report ? (
-          <ErrorState
-            title="Could not load the trend"
-            error={error}
-            recovers={isTransient(error)}
-            query={query}
-            action={<ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>}
-          />
-        ) : !report ? (
-          <SkeletonRows columns={6} label="Loading jobs" />
-        ) : (
-          <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
-            <StaleNotice query={query} />
-            <Choices report={report} trend={trend} recent={recent.data ?? []} change={change} />
-            <Trend report={report} choice={choiceOf(settled)} />
-          </div>
-        )
-      ) : recentError ? (
-        <ErrorState
-          title="Could not load jobs"
-          error={recentError}
-          recovers={isTransient(recentError)}
-          query={recent}
-        />
-      ) : recent.isPending ? (
-        <SkeletonRows columns={6} label="Loading jobs" />
-      ) : (
-        <EmptyState
-          icon={ChartLine}
-          title="No job has an outcome yet"
-          action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
-        >
-          A trend shows how an agent's score changes from job to job on the same scenarios.
-        </EmptyState>
+    <ReportPage
+      title="Trend"
+      name="trend"
+      icon={ChartLine}
+      problems={problems}
+      restart={<ButtonLink href={paths.trend()}>Show the newest trend</ButtonLink>}
+      instead={job === undefined && <NoJob recent={recent} />}
+      query={query}
+      url={(format) => trendAddress(trend, format)}
+      loading="Loading jobs"
+      failed={{
+        title: 'Could not load the trend',
+        action: <ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>,
+      }}
+    >
+      {(report) => (
+        <>
+          <Choices report={report} trend={trend} recent={recent.data ?? []} change={change} />
+          <Trend report={report} choice={choiceOf(settled)} />
+        </>
       )}
-    </>
+    </ReportPage>
+  )
+}
+
+const NoJob = ({ recent }: { recent: UseQueryResult }) => {
+  const error = useShownError(recent)
+  if (error)
+    return <ErrorState title="Could not load jobs" error={error} recovers={isTransient(error)} query={recent} />
+  if (recent.isPending) return <SkeletonRows columns={6} label="Loading jobs" />
+  return (
+    <EmptyState
+      icon={ChartLine}
+      title="No job has an outcome yet"
+      action={<ButtonLink href={paths.benchmarkJobs()}>Benchmark jobs</ButtonLink>}
+    >
+      A trend shows how an agent's score changes from job to job on the same scenarios.
+    </EmptyState>
   )
 }
 
@@ -195,3 +181,111 @@ const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }
     </>
   )
 }
+
+interface Row extends TrendPoint {
+  number: number
+  choice: ReportChoice
+}
+
+const TrendTable = ({
+  report: { points, metric },
+  choice,
+}: {
+  report: Pick<TrendReport, 'points' | 'metric'>
+  choice: ReportChoice
+}) => (
+  <DataTable
+    caption="Jobs of the trend, newest first"
+    columns={columnsOf(metric)}
+    rows={points.map((point, at): Row => ({ ...point, number: at + 1, choice })).reverse()}
+    rowKey={({ figures }) => figures.benchmark_run_id}
+  />
+)
+
+const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string }> = {
+  first: { tone: 'neutral', icon: CircleDot, word: 'First' },
+  regression: { tone: 'danger', icon: TrendingDown, word: 'Regression' },
+  possible: { tone: 'attention', icon: TrendingDown, word: 'Possible regression' },
+  better: { tone: 'ok', icon: CircleCheck, word: 'Better' },
+  higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not significant' },
+  lower: { tone: 'neutral', icon: TrendingDown, word: 'Lower, not significant' },
+  same: { tone: 'neutral', icon: Equal, word: 'Same mean' },
+  none: { tone: 'neutral', icon: CircleHelp, word: 'Not comparable' },
+}
+
+const agentFigures = agentColumns<Row>(({ figures }) => figures)
+
+const columnsOf = (metric: string | null): Column<Row>[] => [
+  {
+    id: 'job',
+    header: 'Job',
+    cell: ({ row }) => {
+      const { number, job, complete, choice } = row.original
+      return (
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="tabular shrink-0 text-muted">{number}</span>
+          <TextLink href={jobViewPath(job.id)(choice)} prefetch={false} className="truncate">
+            <VisibleText truncate>{job.name || job.id}</VisibleText>
+          </TextLink>
+          {(!complete || job.state !== 'completed') && <BenchmarkState of="job" state={job.state} />}
+        </span>
+      )
+    },
+    meta: { priority: 1 },
+  },
+  agentFigures.mean(metric, '8rem'),
+  agentFigures.interval('8rem'),
+  {
+    id: 'change',
+    header: () => <span title="Mean difference on the scenarios both jobs scored">Change from previous job</span>,
+    cell: ({ row }) => {
+      const { change, choice } = row.original
+      return (
+        change &&
+        (change.difference === null ? (
+          <Missing why={change.reasons.difference} />
+        ) : (
+          <Link
+            href={comparePath({
+              jobs: `${change.b.job_id},${change.a.job_id}`,
+              baseline: change.b.benchmark_run_id,
+              ...choice,
+            })}
+            prefetch={false}
+            title="Compare the two jobs"
+            className="hover:underline"
+          >
+            <ScoreWithN score={signed(change.difference)} n={change.n} />
+          </Link>
+        ))
+      )
+    },
+    meta: { priority: 3, width: '9.5rem', align: 'right' },
+  },
+  {
+    id: 'change interval',
+    header: () => <span title="95% CI of the change">CI of change</span>,
+    cell: ({ row: { original } }) => original.change && <PairInterval pair={original.change} />,
+    meta: { priority: 3, width: '8.5rem', align: 'right' },
+  },
+  {
+    id: 'p',
+    header: pHeader,
+    cell: ({ row: { original } }) => original.change && <PairP pair={original.change} />,
+    meta: { priority: 3, width: '9.5rem', align: 'right' },
+  },
+  {
+    id: 'step',
+    header: 'Trend',
+    cell: ({ row: { original: point } }) => {
+      const { tone, icon, word } = looks[stepOf(point)]
+      return (
+        <Badge tone={tone} icon={icon}>
+          {word}
+        </Badge>
+      )
+    },
+    meta: { priority: 3, width: '10.5rem' },
+  },
+  timeOrUnknown(({ job }) => job.create_time_ms, 'Created'),
+]

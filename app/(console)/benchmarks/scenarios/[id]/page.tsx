@@ -1,4 +1,4 @@
-import { scenarioRunQueries } from '#components/benchmarks/run/scenario-run-queries.ts'
+import { scenarioRunQueries } from '#components/benchmarks/run/queries.ts'
 import { ScenarioDetail } from '#components/benchmarks/scenarios/scenario-detail.tsx'
 import { detailPage } from '../../../read-page.tsx'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
-import { attemptRecord, filesOfAttempt, isRewardFile, logsOfAttempt } from './attempt-files.ts'
+import { attemptRecord, filesOfAttempt, isRewardFile, logsOfAttempt } from './outcome-record.tsx'
 
 const file = (path: string, refusal: string | null = null): RunLogFile => ({
   path,

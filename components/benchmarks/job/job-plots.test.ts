@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { scenarioRows } from '../grid/scenario-grid.ts'
 import { agentRows } from '../job-figures.ts'
-import { groupPasses, scoreCounts, timedScores } from './plot-points.ts'
+import { groupPasses, scoreCounts, timedScores } from './job-plots.tsx'
 import { jobOf } from './testing.ts'
 
 const job = jobOf({

@@ -1,0 +1,138 @@
+'use client'
+import { type UseQueryResult, useMutation } from '@tanstack/react-query'
+import { Download, type LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { StaleNotice } from '#components/list/stale-notice.tsx'
+import { Button } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
+import { PageHeader } from '#components/ui/page-header.tsx'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
+import { useShownError } from '#components/ui/use-shown-error.ts'
+import { isTransient } from '#lib/browser/api/failures.ts'
+import type { Report, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
+import { benchmarkJobMutations } from './job/queries.ts'
+
+interface ReportActionsProps {
+  /** `comparison`: used in file names and messages. */
+  name: string
+  /** URL by format; each of `tables` is a CSV file. */
+  url: (format: ReportFormat, table?: ReportTable) => string
+  tables?: readonly ReportTable[] | undefined
+  isLoaded: boolean
+}
+
+export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportActionsProps) => {
+  const { result, copy } = useCopy(`the ${name}`)
+  const { mutateAsync: read, isPending, variables } = useMutation(benchmarkJobMutations.readReport())
+  // Fetched before saving, so that an error can be shown.
+  const save = (from: string, file: string) =>
+    read(from)
+      .then(async (report) => (await import('#lib/browser/lists/export.ts')).saveFile(report, file))
+      .catch(toast.failed(`Could not save ${file}`))
+  const csvs = tables.map((table) => [csvNames[table], `${name}-${table}.csv`, url('csv', table)] as const)
+  const csv = ['CSV', `${name}.csv`, url('csv')] as const
+  const files = [...(csvs.length > 0 ? csvs : [csv]), ['JSON', `${name}.json`, url('json')] as const]
+  return (
+    <>
+      {files.map(([label, file, from]) => (
+        <Button
+          key={file}
+          size="sm"
+          variant="ghost"
+          icon={Download}
+          busy={isPending && variables === from}
+          onClick={() => void save(from, file)}
+        >
+          {label}
+        </Button>
+      ))}
+      <Button
+        size="sm"
+        busy={isPending && variables === url('md')}
+        disabledReason={isLoaded ? null : `The ${name} is still loading`}
+        onClick={() =>
+          void read(url('md'))
+            // With a link back to the page.
+            .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
+            .catch(toast.failed(`Could not copy the ${name}`))
+        }
+      >
+        {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
+      </Button>
+    </>
+  )
+}
+
+export const tablesOf = (report: Pick<Report, ReportTable> | undefined): ReportTable[] =>
+  (Object.keys(csvNames) as ReportTable[]).filter((table) => table === 'agents' || (report?.[table].length ?? 0) > 0)
+
+const csvNames: Record<ReportTable, string> = {
+  agents: 'Agents CSV',
+  pairs: 'Pairs CSV',
+  excluded_scenarios: 'Excluded scenarios CSV',
+}
+
+export const ReportNotes = ({ notes }: { notes: readonly string[] }) => (
+  <section aria-label="Notes">
+    <ul className="max-w-prose list-disc space-y-0.5 pl-4 text-sm text-muted">
+      {notes.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  </section>
+)
+
+interface ReportPageProps<Data> {
+  title: string
+  name: string
+  icon: LucideIcon
+  problems: readonly { field: string; message: string }[]
+  /** Leads from an invalid address to a valid one. */
+  restart: ReactNode
+  /** Shown if there is nothing to report on. */
+  instead: ReactNode
+  query: UseQueryResult<Data>
+  url: ReportActionsProps['url']
+  tables?: readonly ReportTable[]
+  loading: string
+  failed: { title: string; action: ReactNode }
+  children: (report: Data) => ReactNode
+}
+
+/** Page of a report that its address describes. */
+export const ReportPage = <Data,>(props: ReportPageProps<Data>) => {
+  const { title, name, icon, problems, restart, instead, query, url, tables, loading, failed, children } = props
+  const error = useShownError(query)
+  const isInvalid = problems.length > 0
+  const { data } = query
+  return (
+    <>
+      <PageHeader
+        title={title}
+        actions={
+          !isInvalid &&
+          !instead && <ReportActions name={name} url={url} tables={tables} isLoaded={data !== undefined} />
+        }
+      />
+      {isInvalid ? (
+        <EmptyState icon={icon} title="Invalid address" action={restart}>
+          {problems.map(({ field, message }) => `${field} ${message}`).join('; ')}
+        </EmptyState>
+      ) : instead ? (
+        instead
+      ) : data !== undefined ? (
+        <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
+          <StaleNotice query={query} />
+          {children(data)}
+        </div>
+      ) : error ? (
+        <ErrorState {...failed} error={error} recovers={isTransient(error)} query={query} />
+      ) : (
+        <SkeletonRows columns={6} label={loading} />
+      )}
+    </>
+  )
+}
