@@ -11,7 +11,7 @@ import { paneOf } from '#lib/terminal/page/requests.ts'
 import { isMac, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
-import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
+import { type FindState, maxMatches, nothingFound, TerminalFinder } from './terminal-finder.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
 export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
@@ -140,7 +140,7 @@ const useFinder = ({ terminal }: OpenedTerminal, query: FindQuery) => {
     return () => created.dispose()
   }, [terminal])
   useEffect(() => {
-    finder?.search(query)
+    void finder?.search(query)
     const timer = setTimeout(() => setSpoken(query.text === '' ? '' : wordsOf(finder?.state ?? nothingFound)), 500)
     return () => clearTimeout(timer)
   }, [finder, query])
@@ -169,8 +169,11 @@ const Toggle = ({ icon, label, isOn, onClick }: { icon: Icon; label: string; isO
   />
 )
 
-const wordsOf = ({ count, hasMore, current }: FindState): string =>
-  count === 0 ? 'No matches' : `${formatCount(current + 1)} of ${formatCount(count)}${hasMore ? '+' : ''}`
+const wordsOf = ({ count, current }: FindState): string => {
+  if (count === 0) return 'No matches'
+  const all = `${formatCount(count)}${count === maxMatches ? '+' : ''}`
+  return current < 0 ? `${all} matches` : `${formatCount(current + 1)} of ${all}`
+}
 
 const stepOf = (event: KeyboardEvent): 1 | -1 | null => {
   if (event.key === 'F3' && !event.ctrlKey && !event.altKey && !event.metaKey) return event.shiftKey ? -1 : 1
