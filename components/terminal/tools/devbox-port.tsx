@@ -6,7 +6,6 @@ import { devboxQueries } from '#components/devboxes/queries.ts'
 import { isLoopback, isPort, tunnelAddress } from '#components/devboxes/tunnel-address.ts'
 import { sessionQueries } from '#components/layout/session-queries.ts'
 import { Button } from '#components/ui/button.tsx'
-import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { TextField } from '#components/ui/field.tsx'
@@ -14,7 +13,6 @@ import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { type Devbox, devboxRefusal } from '#lib/contract/devboxes.ts'
-import type { Tunnel } from '#lib/contract/tunnels.ts'
 
 /** Opens ports through the devbox's tunnel, asking before creating one. An empty id disables it for visitors. */
 export const useDevboxPort = (devboxId: string): { open: (port: number, path?: string) => void; dialog: ReactNode } => {
@@ -69,7 +67,10 @@ const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: PortDialog
           {refusal ? (
             `${refusal}.`
           ) : pattern && tunnel ? (
-            <TokenNeeded tunnel={tunnel} address={pattern} />
+            <>
+              This tunnel requires a token in a header, which browsers can't send for a link. Programs can use{' '}
+              <VisibleText mono>{pattern}</VisibleText>.
+            </>
           ) : (
             `The service's address is ${service}. Tunnels need a hostname, not an IP address.`
           )}
@@ -121,21 +122,6 @@ const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: PortDialog
     />
   )
 }
-
-const TokenNeeded = ({ tunnel: { auth_token }, address }: { tunnel: Tunnel; address: string }) => (
-  <>
-    <p>
-      This tunnel requires a token in a header, which browsers can't send for a link. Programs can use{' '}
-      <VisibleText mono>{address}</VisibleText>.
-    </p>
-    {auth_token && /^[\w.~+/=-]+$/.test(auth_token) && (
-      <CommandBlock
-        label="Request with the token"
-        command={`curl -H 'X-Runloop-Tunnel-Authorization: Bearer ${auth_token}' '${address}'`}
-      />
-    )}
-  </>
-)
 
 interface PortsDialogProps {
   devboxId: string

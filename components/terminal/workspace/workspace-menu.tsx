@@ -14,7 +14,6 @@ import {
   Plus,
   RotateCcw,
   Rows2,
-  SquareArrowOutUpRight,
   SquareTerminal,
 } from 'lucide-react'
 import { terminalQueries } from '#components/terminal/queries.ts'
@@ -24,7 +23,7 @@ import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
-import { breakOut, moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import { moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import type { FullWindow } from './use-full-window.ts'
 import type { Workspace } from './use-workspace.ts'
 
@@ -109,7 +108,7 @@ const hintOf = ({ viewers: { length }, ends_at_ms }: HeldTerminal) => {
 }
 
 const actions = (workspace: Workspace): MenuItem[] => {
-  const { layout, tab, panes, tooMany, change, split } = workspace
+  const { layout, tooMany, change, split } = workspace
   const { tabs, active } = layout
   const move = (label: string, icon: LucideIcon, step: -1 | 1, atEnd: string): MenuItem => ({
     label,
@@ -124,16 +123,10 @@ const actions = (workspace: Workspace): MenuItem[] => {
     disabledReason: tooMany,
     onSelect,
   })
-  const breakOutPane: MenuItem = {
-    label: 'Move pane to new tab',
-    icon: SquareArrowOutUpRight,
-    onSelect: () => change((now) => breakOut(now, tab.active)),
-  }
   return [
     add('New terminal', Plus, 'Enter', workspace.open),
     add('Split right', Columns2, 'E', () => split('right')),
     add('Split down', Rows2, 'O', () => split('down')),
-    ...(panes.length > 1 ? [breakOutPane] : []),
     { label: 'Reset terminal', icon: RotateCcw, onSelect: workspace.reset },
     'separator',
     { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: () => workspace.setRenaming(active) },

@@ -58,11 +58,6 @@ describe('a layout changes:', () => {
     expect(changed('a,b', (it) => moves.showTab(it, 9))).toBe('a,b')
   })
 
-  it('moves a pane into its own tab', () => {
-    expect(changed('a.b,c', (it) => moves.breakOut(it, 'b'))).toBe('a,@b,c')
-    expect(changed('a,b', (it) => moves.breakOut(it, 'b'))).toBe('a,b')
-  })
-
   it('resizes the right split', () => {
     expect(changed('a.(b/c)', (it) => moves.setShares(it, 0, [1], [20, 80]))).toBe('a.(b*20/c)')
     expect(changed('a.(b/c)', (it) => moves.setShares(it, 0, [], [20, 80]))).toBe('a*20.(b/c)')

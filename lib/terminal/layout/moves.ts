@@ -7,7 +7,6 @@ import {
   panesOf,
   type SplitDirection,
   sharesOf,
-  singleTab,
   splitOf,
   type TerminalLayout,
   type TerminalTab,
@@ -87,12 +86,6 @@ export const activatePane = (layout: TerminalLayout, name: string): TerminalLayo
     changeTab(layout, index, (tab) => ({ ...tab, active: name })),
     index,
   )
-}
-
-export const breakOut = (layout: TerminalLayout, name: string): TerminalLayout => {
-  const index = tabIndexOf(layout, name)
-  if (layout.tabs[index]?.tree === name) return layout
-  return openTab(showTab(closePane(layout, name), index), singleTab(name))
 }
 
 export const setShares = (
