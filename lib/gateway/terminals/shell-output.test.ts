@@ -90,17 +90,6 @@ it('takes another snapshot if too much was printed meanwhile', async () => {
   output.dispose()
 })
 
-it('takes another snapshot if the size changed meanwhile', async () => {
-  const output = outputOf()
-  const { viewer, snapshots } = await pageAt(output)
-  output.add(colorful, () => undefined)
-  viewer.begin(ready, undefined)
-  output.resize({ cols: 40, rows: 12 })
-  await until(() => expect(snapshots).toHaveLength(1))
-  expect(snapshots[0]).toMatchObject({ cols: 40, offset: colorful.length })
-  output.dispose()
-})
-
 it('limits the scrollback to what a page can hold', async () => {
   const output = outputOf()
   output.keep(10_000)

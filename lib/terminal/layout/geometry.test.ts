@@ -40,10 +40,6 @@ describe('placeTree', () => {
 })
 
 describe('moveLine', () => {
-  it('moves space between the two adjacent parts only', () => {
-    expect(moveLine([34, 33, 33], 0, 50, 10)).toEqual([50, 17, 33])
-    expect(moveLine([34, 33, 33], 1, 50, 10)).toEqual([34, 16, 50])
-  })
   it('keeps the minimum size, or splits evenly if there is not enough space', () => {
     expect(moveLine([50, 50], 0, -20, 10)).toEqual([10, 90])
     expect(moveLine([50, 50], 0, 99, 10)).toEqual([90, 10])

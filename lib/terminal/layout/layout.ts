@@ -157,20 +157,13 @@ class TreeReader {
   #active: string | undefined
 
   constructor(text: string, admit: (name: string) => boolean) {
-    this.#tokens = text.match(/[A-Za-z0-9_-]+|[@.*/()]/g) ?? []
+    this.#tokens = text.match(/[A-Za-z0-9_-]+|\*\d*|[@./()]/g) ?? []
     this.#admit = admit
   }
 
   read(): { tree: PaneTree | null; active: string | undefined } {
-    const parts: { tree: PaneTree; share: undefined }[] = []
-    while (this.#at < this.#tokens.length) {
-      const before = this.#at
-      const { tree } = this.#row('right', 0)
-      if (tree !== null) parts.push({ tree, share: undefined })
-      // Skips an extra parenthesis.
-      if (this.#at === before) this.#at++
-    }
-    return { tree: splitOf('right', parts), active: this.#active }
+    const { tree } = this.#row('right', 0)
+    return { tree, active: this.#active }
   }
 
   #row(way: SplitDirection, depth: number): { tree: PaneTree | null; share?: number | undefined } {
@@ -204,14 +197,9 @@ class TreeReader {
         }
       }
     }
-    return { tree, share: this.#take('*') ? this.#number() : undefined }
-  }
-
-  #number(): number | undefined {
-    const token = this.#tokens[this.#at] ?? ''
-    if (!/^\d+$/.test(token)) return undefined
-    this.#at++
-    return Math.min(95, Math.max(minShare, Number(token)))
+    const share = /^\*(\d*)$/.exec(this.#tokens[this.#at] ?? '')?.[1]
+    if (share !== undefined) this.#at++
+    return { tree, share: share ? Math.min(95, Math.max(minShare, Number(share))) : undefined }
   }
 
   #take(token: string): boolean {

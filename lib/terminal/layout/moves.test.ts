@@ -47,11 +47,6 @@ describe('a layout changes:', () => {
     expect(changed('a,b', (it) => moves.moveTab(it, 5, 0))).toBe('a,b')
   })
 
-  it("cleans a label, and an empty one restores the shell's title", () => {
-    expect(changed('a', (it) => moves.renameTab(it, 0, ' Web\nserver '))).toBe('a:Web server')
-    expect(changed('a:x', (it) => moves.renameTab(it, 0, '  '))).toBe('a')
-  })
-
   it('shows the tab of an activated pane', () => {
     expect(changed('a,b.c', (it) => moves.activatePane(it, 'c'))).toBe('a,@b.@c')
     expect(changed('a,b.c', (it) => moves.activatePane(it, 'x'))).toBe('a,b.c')
@@ -62,13 +57,5 @@ describe('a layout changes:', () => {
     expect(changed('a.(b/c)', (it) => moves.setShares(it, 0, [1], [20, 80]))).toBe('a.(b*20/c)')
     expect(changed('a.(b/c)', (it) => moves.setShares(it, 0, [], [20, 80]))).toBe('a*20.(b/c)')
     expect(changed('a.(b/c)', (it) => moves.setShares(it, 0, [0, 3], [20, 80]))).toBe('a.(b/c)')
-  })
-})
-
-describe('freeName', () => {
-  it('returns the first unused number', () => {
-    expect(moves.freeName([])).toBe('main')
-    expect(moves.freeName(['main'])).toBe('shell-2')
-    expect(moves.freeName(['main', 'shell-2', 'shell-4'])).toBe('shell-3')
   })
 })

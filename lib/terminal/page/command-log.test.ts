@@ -40,11 +40,6 @@ it('joins wrapped lines', async () => {
   expect(log.outputOf(command!)).toBe(`${long}\nend`)
 })
 
-it('recognizes a redrawn prompt', async () => {
-  await write(`${prompt}abc^C\r\n${prompt}\r\n${prompt}`)
-  expect(log.commands).toHaveLength(1)
-})
-
 it('drops commands that scroll out', async () => {
   for (let i = 0; i < 40; i++) await write(run(`echo ${i}`, `${i}\r\n`))
   expect(log.commands.length).toBeLessThan(16)

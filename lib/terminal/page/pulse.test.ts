@@ -73,14 +73,3 @@ it('pings again after the machine slept', () => {
   vi.advanceTimersByTime(5_000)
   expect(seen.deaths).toBe(0)
 })
-
-it('waits for half a minute of silence on a hidden page', () => {
-  const { pulse, seen, answerAfter } = startPulse()
-  answerAfter(10, 1)
-  seen.isVisible = false
-  vi.advanceTimersByTime(28_000)
-  expect(seen.asked).toEqual([1])
-  vi.advanceTimersByTime(6_000)
-  expect(seen.asked).toEqual([1, 2])
-  pulse.stop()
-})

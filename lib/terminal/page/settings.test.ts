@@ -10,7 +10,7 @@ import {
 describe('stored settings', () => {
   it('are read field by field; invalid fields use their defaults', () => {
     const stored = { version: 1, fontSize: 18, lineHeight: 'huge', bell: 'gong', theme: 'dark', scrollback: 1e9, x: 1 }
-    expect(readTerminalSettings(JSON.stringify(stored))).toEqual({
+    expect(readTerminalSettings(() => JSON.stringify(stored))).toEqual({
       ...defaultTerminalSettings,
       fontSize: 18,
       theme: 'dark',
@@ -18,13 +18,13 @@ describe('stored settings', () => {
   })
 
   it.each([null, '', 'null', '[]', '"text"', '12', '{"fontSize":', '{"fontSize":null}'])('may be %j', (stored) => {
-    expect(readTerminalSettings(stored)).toEqual(defaultTerminalSettings)
+    expect(readTerminalSettings(() => stored)).toEqual(defaultTerminalSettings)
   })
 
   it('cannot inject styles through a font name', () => {
     for (const fontFamily of ['x; } body { display: none', '"', 'a\\', 'url(http://x)', 'a,b', '</style>'])
-      expect(readTerminalSettings(JSON.stringify({ fontFamily })).fontFamily).toBe('')
-    expect(readTerminalSettings('{"fontFamily":"Iosevka Term SS04"}').fontFamily).toBe('Iosevka Term SS04')
+      expect(readTerminalSettings(() => JSON.stringify({ fontFamily })).fontFamily).toBe('')
+    expect(readTerminalSettings(() => '{"fontFamily":"Iosevka Term SS04"}').fontFamily).toBe('Iosevka Term SS04')
   })
 })
 

@@ -8,25 +8,17 @@ export const terminalLimits = {
 /** xterm's list plus the quotes and bars programs draw around names. */
 const wordSeparators = ' ()[]{}\',"`│┃'
 
-type Reader<T> = (stored: unknown) => T
-
 const number =
-  ({ min, max }: { min: number; max: number }, fallback: number): Reader<number> =>
-  (stored) =>
+  ({ min, max }: { min: number; max: number }, fallback: number) =>
+  (stored: unknown) =>
     typeof stored === 'number' && stored >= min && stored <= max ? stored : fallback
-const whole =
-  (limits: { min: number; max: number }, fallback: number): Reader<number> =>
-  (stored) =>
-    Number.isInteger(stored) ? number(limits, fallback)(stored) : fallback
 const choice =
-  <const Values extends readonly unknown[]>(values: Values, fallback: Values[number]): Reader<Values[number]> =>
-  (stored) =>
+  <const Values extends readonly unknown[]>(values: Values, fallback: Values[number]) =>
+  (stored: unknown): Values[number] =>
     values.includes(stored) ? stored : fallback
 const flag = (fallback: boolean) => choice([true, false], fallback)
-const text =
-  (pattern: RegExp, fallback: string): Reader<string> =>
-  (stored) =>
-    typeof stored === 'string' && pattern.test(stored) ? stored : fallback
+const text = (pattern: RegExp, fallback: string) => (stored: unknown) =>
+  typeof stored === 'string' && pattern.test(stored) ? stored : fallback
 
 /** Invalid or missing fields fall back to their defaults. Read without zod to keep the first load small. */
 const readers = {
@@ -34,7 +26,7 @@ const readers = {
   fontFamily: text(/^[\p{L}\p{N} ._-]{0,80}$/u, ''),
   ligatures: flag(false),
   lineHeight: number(terminalLimits.lineHeight, 1.25),
-  scrollback: whole(terminalLimits.scrollback, 2_000),
+  scrollback: number(terminalLimits.scrollback, 2_000),
   cursorStyle: choice(['block', 'bar', 'underline'], 'block'),
   cursorBlink: flag(true),
   bell: choice(['visual', 'sound', 'none'], 'visual'),
@@ -59,23 +51,15 @@ const readAll = (stored: Record<string, unknown>) =>
 
 export const defaultTerminalSettings: TerminalSettings = readAll({})
 
-export const readTerminalSettings = (stored: string | null): TerminalSettings => {
+export const readTerminalSettings = (stored: () => string | null): TerminalSettings => {
   try {
-    return readAll(Object(JSON.parse(stored ?? '{}')))
+    return readAll(Object(JSON.parse(stored() ?? '{}')))
   } catch {
     return defaultTerminalSettings
   }
 }
 
 const storageKey = 'devdeck:terminal'
-
-const stored = (): TerminalSettings => {
-  try {
-    return readTerminalSettings(localStorage.getItem(storageKey))
-  } catch {
-    return defaultTerminalSettings
-  }
-}
 
 let current: TerminalSettings | undefined
 const listeners = new Set<() => void>()
@@ -90,7 +74,7 @@ globalThis.addEventListener?.('storage', ({ key }) => {
 
 export const terminalSettings = {
   get: (): TerminalSettings => {
-    current ??= stored()
+    current ??= readTerminalSettings(() => localStorage.getItem(storageKey))
     return current
   },
   change: (change: Partial<TerminalSettings>): void => {
