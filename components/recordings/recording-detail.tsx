@@ -15,9 +15,8 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes } from '#lib/browser/format.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 import { parseCast } from '#lib/terminal/recording/asciicast.ts'
-import { DeleteRecording } from './delete-recording.tsx'
 import { maxPlayedBytes, recordingAddress, recordingQueries } from './queries.ts'
-import { Recorded } from './recording-list.tsx'
+import { DeleteRecording, Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
 
 export const RecordingDetail = ({ id }: { id: string }) => (

@@ -1,4 +1,5 @@
 'use client'
+import { useMutation } from '@tanstack/react-query'
 import { Clapperboard, Download, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import * as z from 'zod/mini'
@@ -9,14 +10,14 @@ import { ListPage } from '#components/list/list-page.tsx'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes, formatDurationMs } from '#lib/browser/format.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
-import { DeleteRecording } from './delete-recording.tsx'
-import { recordingAddress, recordingQueries } from './queries.ts'
+import { recordingAddress, recordingMutations, recordingQueries } from './queries.ts'
 
 const source = {
   noun: 'recording',
@@ -143,3 +144,39 @@ const columns: Column<Recording>[] = [
 ]
 
 export const Recorded = () => <Badge tone="danger">Recording</Badge>
+
+interface DeleteRecordingProps {
+  recording: Recording
+  onClose: () => void
+  onDeleted?: () => void
+}
+
+export const DeleteRecording = ({ recording, onClose, onDeleted }: DeleteRecordingProps) => {
+  const remove = useMutation(recordingMutations.delete())
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="Delete recording?"
+      consequence={
+        <>
+          <p className="font-medium">
+            <VisibleText max={120}>{titleOf(recording)}</VisibleText>
+          </p>
+          <p>{formatBytes(recording.size_bytes)} of terminal output will be deleted permanently.</p>
+        </>
+      }
+      confirmLabel="Delete recording"
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={() =>
+        remove.mutate(recording.id, {
+          onSuccess: () => {
+            onClose()
+            onDeleted?.()
+          },
+        })
+      }
+    />
+  )
+}

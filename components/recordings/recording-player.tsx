@@ -8,15 +8,13 @@ import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatClock, formatCountOf } from '#lib/browser/format.ts'
-import { type Cast, parseSize } from '#lib/terminal/recording/asciicast.ts'
+import type { Cast } from '#lib/terminal/recording/asciicast.ts'
 import { RecordingPlayer as Player, type PlayerState } from '#lib/terminal/recording/player.ts'
 
 const speeds = [0.5, 1, 2, 4, 8]
 const maxPauseMs = 2_000
 const jumpMs = 5_000
-const [smallestFont, largestFont] = [6, 13]
-/** Cell width of the console's mono font per font size. */
-const cellRatio = 0.6
+const fontSize = 13
 
 /** Plays a recording at its original size. Ignores keyboard input. */
 export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
@@ -57,7 +55,7 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
     const start = async (into: HTMLElement) => {
       const { Terminal } = await import('@xterm/xterm')
       const { fontFamily } = getComputedStyle(into)
-      await document.fonts.load(`${largestFont}px ${fontFamily}`).catch(() => undefined)
+      await document.fonts.load(`${fontSize}px ${fontFamily}`).catch(() => undefined)
       if (isCanceled) return
       const terminal = new Terminal(optionsOf(cast, into))
       terminal.open(into)
@@ -84,23 +82,19 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
   return { player, state, failure }
 }
 
-/** Uses the largest font that fits the widest screen of the recording. */
-const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalInitOnlyOptions => {
-  const room = into.clientWidth / (widest(cast) * cellRatio)
-  return {
-    cols: cast.cols,
-    rows: cast.rows,
-    fontFamily: getComputedStyle(into).fontFamily,
-    fontSize: Math.max(smallestFont, Math.min(largestFont, Math.floor(room * 2) / 2)),
-    lineHeight: 1.25,
-    scrollback: 2_000,
-    disableStdin: true,
-    cursorBlink: false,
-    minimumContrastRatio: 4.5,
-    theme: terminalTheme(),
-    linkHandler: { activate: () => undefined },
-  }
-}
+const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalInitOnlyOptions => ({
+  cols: cast.cols,
+  rows: cast.rows,
+  fontFamily: getComputedStyle(into).fontFamily,
+  fontSize,
+  lineHeight: 1.25,
+  scrollback: 2_000,
+  disableStdin: true,
+  cursorBlink: false,
+  minimumContrastRatio: 4.5,
+  theme: terminalTheme(),
+  linkHandler: { activate: () => undefined },
+})
 
 interface PlayerPartProps {
   player: Player | undefined
@@ -174,6 +168,3 @@ const Pace = ({ player }: Pick<PlayerPartProps, 'player'>) => {
     </>
   )
 }
-
-const widest = ({ cols, events }: Cast): number =>
-  events.reduce((most, { kind, data }) => Math.max(most, (kind === 'size' && parseSize(data)?.cols) || 0), cols)

@@ -12,7 +12,7 @@ import {
   WifiOff,
   X,
 } from 'lucide-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
 import { type Tone, toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
@@ -182,10 +182,6 @@ const NextTry = ({ atMs }: { atMs: number | null }) => {
 /** A failed request that didn't affect the terminal, such as a resize. */
 const ProblemNotice = ({ problem }: { problem: string }) => {
   const [isShown, setIsShown] = useState(true)
-  useEffect(() => {
-    const timer = setTimeout(() => setIsShown(false), 15_000)
-    return () => clearTimeout(timer)
-  }, [])
   if (!isShown) return null
   return (
     <NoticeBar

@@ -42,16 +42,14 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
 
   let cellsChanged = () => {}
   const renderer = new TerminalRenderer(terminal, element, () => cellsChanged())
-  const showLigatures = ligaturesOf(terminal, element)
   const apply = () => {
     const next = terminalSettings.get()
     showTheme(element, next.theme)
-    if (applyOptions(terminal, terminalOptions(next, element))) cellsChanged()
-    showLigatures(next.ligatures)
+    Object.assign(terminal.options, terminalOptions(next, element))
+    cellsChanged()
     void renderer.choose(next.renderer)
   }
   const stops = [terminalSettings.subscribe(apply), onThemeChange(apply), onMediaChange(lessMotion, apply)]
-  showLigatures(settings.ligatures)
   await renderer.choose(settings.renderer)
   return {
     terminal,
@@ -84,19 +82,6 @@ const terminalOptions = (settings: TerminalSettings, element: HTMLElement): ITer
 
 const lessMotion = '(prefers-reduced-motion: reduce)'
 
-/** Sets only what changed, since each option triggers a redraw. Returns true if the cell size may have changed. */
-const applyOptions = (terminal: Terminal, options: ITerminalOptions): boolean => {
-  let cellsChanged = false
-  for (const name of Object.keys(options) as (keyof ITerminalOptions)[]) {
-    if (isSame(terminal.options[name], options[name])) continue
-    Object.assign(terminal.options, { [name]: options[name] })
-    if (name === 'fontFamily' || name === 'fontSize' || name === 'lineHeight') cellsChanged = true
-  }
-  return cellsChanged
-}
-
-const isSame = (a: unknown, b: unknown) => a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
-
 /** Applies the terminal's theme to the pane around it. */
 const showTheme = (element: HTMLElement, theme: TerminalSettings['theme']) => {
   const pane = element.parentElement ?? element
@@ -104,20 +89,4 @@ const showTheme = (element: HTMLElement, theme: TerminalSettings['theme']) => {
   else pane.dataset.theme = theme
   pane.classList.toggle('bg-surface-0', theme !== 'app')
   pane.classList.toggle('text-text', theme !== 'app')
-}
-
-/** Runs of operator characters, which fonts may draw as ligatures. */
-const operators = (text: string): [number, number][] =>
-  [...text.matchAll(/[!-/:-@[-`{-~]{2,}|www/g)].map(({ 0: run, index }) => [index, index + run.length])
-
-const ligaturesOf = (terminal: Terminal, element: HTMLElement) => {
-  let joiner: number | undefined
-  return (isOn: boolean) => {
-    element.toggleAttribute('data-ligatures', isOn)
-    if (isOn) joiner ??= terminal.registerCharacterJoiner(operators)
-    else if (joiner !== undefined) {
-      terminal.deregisterCharacterJoiner(joiner)
-      joiner = undefined
-    }
-  }
 }

@@ -8,7 +8,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { describeExit } from '#lib/browser/frame/exit-status.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
-import { maxUnsentBytes, typedSigns } from '#lib/terminal/page/unsent-input.ts'
+import { maxUnsentBytes, typedSigns } from '#lib/terminal/page/typed-input.ts'
 import { ConnectionNotice, NoticeBar } from './connection-notice.tsx'
 import { type OpenedTerminal, useTerminalState, writingRefusal } from './opened-terminal.ts'
 

@@ -2,13 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, Timer } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { type ReactNode, type RefObject, useId, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { evictionOf, isOverdue, timeLeftMs } from '#components/alerts/alert-feed.ts'
 import { Countdown } from '#components/alerts/countdown.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { useMedia } from '#lib/browser/frame/use-media.ts'
+import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import { Clipboard } from '../tools/clipboard.tsx'
 import { ClipboardAccess } from '../tools/clipboard-access.tsx'
 import { FileDrop } from '../tools/file-drop-zone.tsx'
@@ -16,7 +17,6 @@ import { FindBar } from '../tools/find-bar.tsx'
 import { TerminalLinks } from '../tools/terminal-links.tsx'
 import { useFontSizeKeys } from '../tools/terminal-settings.tsx'
 import { TerminalStatusBar } from '../tools/terminal-status-bar.tsx'
-import { Bell } from './bell.tsx'
 import { NoticeBar } from './connection-notice.tsx'
 import { type OpenedTerminal, useTerminalState } from './opened-terminal.ts'
 import { PaneNotices, StateAnnouncement, WatchingBar } from './pane-notices.tsx'
@@ -97,6 +97,32 @@ const PaneOverlays = ({ opened, isFollower }: { opened: OpenedTerminal; isFollow
     {!isFollower && <FileDrop opened={opened} />}
   </>
 )
+
+const flashMs = 300
+/** Limits a continuous bell to twice a second. */
+const quietMs = 500
+
+const Bell = ({ opened }: { opened: OpenedTerminal }) => {
+  const [isLit, setIsLit] = useState(false)
+  useEffect(() => {
+    let lastAt = Number.NEGATIVE_INFINITY
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const ring = opened.terminal.onBell(() => {
+      const now = performance.now()
+      if (now - lastAt < quietMs) return
+      lastAt = now
+      if (terminalSettings.get().bell === 'none') return
+      setIsLit(true)
+      clearTimeout(timer)
+      timer = setTimeout(() => setIsLit(false), flashMs)
+    })
+    return () => {
+      ring.dispose()
+      clearTimeout(timer)
+    }
+  }, [opened])
+  return isLit && <div data-bell className="pointer-events-none absolute inset-0 z-10 border-2 border-attention" />
+}
 
 /** Reserves room for the key bar in advance, because showing it would resize the shell. */
 const TouchKeys = ({ opened }: { opened: OpenedTerminal }) => {

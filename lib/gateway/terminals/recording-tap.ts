@@ -72,14 +72,8 @@ export class RecordingTap {
     try {
       const devbox_name = await this.#tapped.devboxName()
       const { size, title } = this.#output
-      const recording = await TerminalRecording.start({
-        account_id,
-        devbox_id,
-        devbox_name,
-        terminal: name,
-        ...size,
-        title,
-      })
+      const start = { account_id, devbox_id, devbox_name, terminal: name, ...size, title }
+      const recording = await TerminalRecording.start(start)
       if (!this.#isWanted) return void (await recording.end())
       this.#recording = recording
       recording.onFailure((message) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { ShellOutput } from './shell-output.ts'
+import { OutputRing, ShellOutput } from './shell-output.ts'
 import { until } from './testing.ts'
 import { Viewer } from './viewer.ts'
 
@@ -103,4 +103,28 @@ it('limits the scrollback to what a page can hold', async () => {
   expect(length).toBeLessThan(900 * 1024)
   expect(snapshots[0]?.bytes.toString()).toContain('9999')
   output.dispose()
+})
+
+const kept = 512 * 1024
+const bytes = (from: number, length: number) => Buffer.from(Array.from({ length }, (_, i) => ((from + i) * 31) % 251))
+
+it('returns buffered output from any buffered offset, however it was chunked', () => {
+  const ring = new OutputRing()
+  ring.restart(1_000_000)
+  const sizes = [1, 0, 7, 65_536, 3, 200_000, 1, kept, 10, 300_000, 5, 255, kept - 1, 2]
+  for (const size of sizes) {
+    const { end } = ring
+    ring.add(bytes(end, size))
+    expect(ring.end).toBe(end + size)
+    const oldest = Math.max(1_000_000, ring.end - kept)
+    for (const from of [
+      oldest,
+      Math.floor((oldest + ring.end) / 2),
+      ring.end - Math.min(1, ring.end - oldest),
+      ring.end,
+    ])
+      expect(ring.from(from)?.equals(bytes(from, ring.end - from)), `${from} of ${ring.end}`).toBe(true)
+    expect(ring.from(oldest - 1)).toBeUndefined()
+    expect(ring.from(ring.end + 1)).toBeUndefined()
+  }
 })

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { TestNetwork, TestPageTerminal } from './testing.ts'
-import { noUnsentInput } from './unsent-input.ts'
+import { noUnsentInput } from './typed-input.ts'
 
 let service: TestService
 let gateway: TestConsole

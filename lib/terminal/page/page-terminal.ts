@@ -10,8 +10,7 @@ import { reportedFolder } from '../xterm/osc.ts'
 import { type ConnectionOptions, type ConnectionState, TerminalConnection } from './connection.ts'
 import { type Snapshot, TerminalPainter, type TerminalScreen } from './painter.ts'
 import type { Latency } from './pulse.ts'
-import { TypedInput } from './typed-input.ts'
-import { noUnsentInput, type UnsentInput } from './unsent-input.ts'
+import { noUnsentInput, TypedInput, type UnsentInput } from './typed-input.ts'
 
 export interface TerminalState {
   connection: ConnectionState

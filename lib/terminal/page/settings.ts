@@ -24,12 +24,11 @@ const text = (pattern: RegExp, fallback: string) => (stored: unknown) =>
 const readers = {
   fontSize: number(terminalLimits.fontSize, 13),
   fontFamily: text(/^[\p{L}\p{N} ._-]{0,80}$/u, ''),
-  ligatures: flag(false),
   lineHeight: number(terminalLimits.lineHeight, 1.25),
   scrollback: number(terminalLimits.scrollback, 2_000),
   cursorStyle: choice(['block', 'bar', 'underline'], 'block'),
   cursorBlink: flag(true),
-  bell: choice(['visual', 'sound', 'none'], 'visual'),
+  bell: choice(['visual', 'none'], 'visual'),
   copyOnSelect: flag(false),
   rightClick: choice(['menu', 'paste', 'browser'], 'menu'),
   theme: choice(['app', 'dark', 'light'], 'app'),

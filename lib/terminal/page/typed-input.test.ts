@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { TypedInput } from './typed-input.ts'
-import { noUnsentInput } from './unsent-input.ts'
+import { keepInput, noUnsentInput, TypedInput, typedSigns } from './typed-input.ts'
 
 const start = () => {
   let unsent = noUnsentInput
@@ -121,4 +120,21 @@ it('keeps input typed while the socket is closing', () => {
   close()
   input.type('é')
   expect(unsent()).toEqual({ ...noUnsentInput, text: 'é' })
+})
+
+it('keeps a piece completely or not at all, and nothing after a dropped one', () => {
+  const almost = keepInput(noUnsentInput, 'é'.repeat(511))
+  expect(almost).toMatchObject({ isFull: false })
+  const full = keepInput(almost, 'abc')
+  expect(full).toEqual({ ...almost, isFull: true })
+  expect(keepInput(full, 'x').text).toBe(almost.text)
+})
+
+it('has one symbol per key', () => {
+  const shown = (text: string) => typedSigns(text).map(({ sign, isControl }) => (isControl ? `[${sign}]` : sign))
+  expect(shown('ls\t-é\r')).toEqual(['l', 's', '[⇥]', '-', 'é', '[⏎]'])
+  expect(shown('\x03\x1b[A\x7f')).toEqual(['[^C]', '[↑]', '[⌫]'])
+  expect(shown('\x1b[1;5C\x1bb\x9b')).toEqual(['[Esc[1;5C]', '[Esc]', 'b', '[�]'])
+  expect(shown('👩‍🔬e\u0301')).toEqual(['👩‍🔬', 'e\u0301'])
+  expect(shown('')).toEqual([])
 })
