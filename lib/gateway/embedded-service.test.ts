@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { freePort } from '#lib/service/testing/free-port.ts'
 import { startEmbeddedService } from './embedded-service.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-embedded-'))
@@ -83,21 +84,15 @@ describe('the embedded service', () => {
     said.mockRestore()
   })
 
-  it('uses a configured port instead of its last one', async () => {
-    const free = createServer().listen(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port } = free.address() as AddressInfo
-    await new Promise((resolve) => free.close(resolve))
+  it('uses a configured port instead of its last one, and any port when the remembered one is invalid', async () => {
+    const port = await freePort()
     const service = await startEmbeddedService(dataDir, { port })
     await service.stop()
     expect(service.url()).toBe(`http://127.0.0.1:${port}`)
-  })
-
-  it.each(['', '70000'])('starts on any port when the remembered one is %j', async (text) => {
-    writeFileSync(join(dataDir, 'port'), text)
-    const service = await startEmbeddedService(dataDir)
-    await service.stop()
-    expect(service.url()).toMatch(/:\d+$/)
+    writeFileSync(join(dataDir, 'port'), '70000')
+    const other = await startEmbeddedService(dataDir)
+    await other.stop()
+    expect(other.url()).toMatch(/:\d+$/)
   })
 
   it('receives keys without exposing them in /proc', async () => {
@@ -158,10 +153,9 @@ describe('server.ts', () => {
   })
 
   it('reports a taken port before it starts or builds anything', async () => {
-    const { createServer } = await import('node:http')
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
-    const { port } = other.address() as { port: number }
+    const { port } = other.address() as AddressInfo
     const answer = await start({ PORT: String(port) })
     other.close()
     expect(answer).toEqual({

@@ -22,11 +22,11 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true })
 })
 
-const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+const post = (path: string, body: unknown) =>
   gateway.fetch(`/api/v1${path}`, {
     method: 'POST',
     cookie,
-    headers: { 'content-type': 'application/json', 'user-agent': 'Chrome/1 (Linux)', ...headers },
+    headers: { 'content-type': 'application/json', 'user-agent': 'Chrome/1 (Linux)' },
     body: JSON.stringify(body),
   })
 const list = async (query = '') =>
@@ -102,14 +102,6 @@ it('does not fail a call when it cannot be stored', async () => {
     .toEqual([[expect.stringContaining('Could not record axons.update'), expect.anything()]])
   logged.mockRestore()
   gateway.registry.slots.delete('activityStore')
-})
-
-it('survives a restart of the console', async () => {
-  const { total_count } = await list()
-  await gateway.close()
-  gateway = await startConsole({ url: service.url }, { dataDir })
-  cookie = await gateway.signIn(service.key)
-  expect((await list()).total_count).toBe(total_count)
 })
 
 it('prunes old entries per account', () => {

@@ -31,7 +31,6 @@ it('429 with Retry-After for an account over its call limit, but not for others'
   const empty = fill('test', 'calls')
   const answer = await list()
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
-  expect(await answer.json()).toMatchObject({ code: 'rate_limited', message: expect.stringContaining('256 calls') })
   empty()
   const others = fill('other', 'calls')
   expect((await list()).status).toBe(200)

@@ -1,9 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mask, valuesOfHeader } from '#lib/protocol/mask.ts'
-import { startConsole, type TestConsole } from '../testing.ts'
+import { startConsole, startServer, type TestConsole } from '../testing.ts'
 import { clientFor } from '../upstream/client.ts'
 import { maskingFetch } from './masking.ts'
 
@@ -32,21 +29,17 @@ const run = {
 }
 
 /** A fake service with one job that records requests. */
-let service: Server
+let service: Awaited<ReturnType<typeof startServer>>
 let sent: string[]
 let gateway: TestConsole
 let cookie: string
 beforeAll(async () => {
-  service = createServer(async (request, response) => {
+  service = await startServer(async (request, response) => {
     const { method, url = '' } = request
     response.setHeader('content-type', 'application/json')
     if (method === 'POST') {
       let body = ''
-      try {
-        for await (const chunk of request) body += chunk
-      } catch {
-        return
-      }
+      for await (const chunk of request.on('error', () => undefined)) body += chunk
       sent.push(body)
     }
     const answers: Record<string, unknown> = {
@@ -64,15 +57,12 @@ beforeAll(async () => {
     response.statusCode = answer ? 200 : 404
     response.end(JSON.stringify(answer ?? { code: 'not_found', message: 'There is none', request_id: 'r' }))
   })
-  service.listen(0, '127.0.0.1')
-  await once(service, 'listening')
-  gateway = await startConsole({ url: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
+  gateway = await startConsole(service)
   cookie = await gateway.signIn('ak_somebody')
 })
 afterAll(async () => {
   await gateway.close()
   service.close()
-  service.closeAllConnections()
 })
 beforeEach(() => {
   sent = []

@@ -1,12 +1,10 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { endpoints } from '#lib/contract/index.ts'
-import { startConsole, type TestConsole } from '../testing.ts'
+import { startConsole, startServer, type TestConsole } from '../testing.ts'
 
 const apiKey = 'ak_secret_of_the_recorder'
 
@@ -19,7 +17,7 @@ interface Recorded {
 }
 
 /** A fake service that records requests. */
-let recorder: Server
+let recorder: Awaited<ReturnType<typeof startServer>>
 let recorded: Recorded[]
 /** When the service begins to read what it is sent. */
 let reads: Promise<void>
@@ -28,7 +26,7 @@ let gateway: TestConsole
 let cookie: string
 
 beforeAll(async () => {
-  recorder = createServer(async (request, response) => {
+  recorder = await startServer(async (request, response) => {
     if (request.url === '/v1/accounts/me') return json(response, { id: 'acc', name: 'Recorded' })
     await reads
     let body = ''
@@ -41,15 +39,13 @@ beforeAll(async () => {
       body,
     })
     reply(request, response)
-  }).listen(0, '127.0.0.1')
-  await once(recorder, 'listening')
-  gateway = await startConsole({ url: `http://127.0.0.1:${(recorder.address() as AddressInfo).port}` })
+  })
+  gateway = await startConsole(recorder)
   cookie = await gateway.signIn(apiKey)
 })
 afterAll(async () => {
   await gateway.close()
   recorder.close()
-  recorder.closeAllConnections()
 })
 beforeEach(() => {
   recorded = []
@@ -71,15 +67,14 @@ describe('forwarded requests', () => {
     expect(recorded.map(({ url }) => url)).toEqual(['/v1/axons?metadata%5Benv%5D[in]=a%2Cb,c&limit=5&name='])
   })
 
-  it('is a body, byte for byte', async () => {
+  it('is a body, byte for byte, and a metadata key with a slash', async () => {
     const body = '{ "name": "ä",\n "metadata": {} }'
     await post('/api/v1/axons', body)
-    expect(recorded).toMatchObject([{ method: 'POST', url: '/v1/axons', body }])
-  })
-
-  it('is a metadata key with a slash, encoded', async () => {
     await ask('/api/v1/benchmarks/metadata/keys/team%2Fname%20x/values')
-    expect(recorded.map(({ url }) => url)).toEqual(['/v1/benchmarks/metadata/keys/team%2Fname%20x/values'])
+    expect(recorded).toMatchObject([
+      { method: 'POST', url: '/v1/axons', body },
+      { url: '/v1/benchmarks/metadata/keys/team%2Fname%20x/values' },
+    ])
   })
 
   it('is every operation under /v1 that returns no credentials', async () => {
@@ -99,11 +94,7 @@ describe('blocked requests', () => {
   it.each([
     ['an operation the contract does not have', 'GET', '/api/v1/admin', 404],
     ['a path below an operation', 'GET', '/api/v1/axons/a/b', 404],
-    ['an address', 'GET', '/api/v1/http://169.254.169.254/', 404],
-    ['an empty segment', 'GET', '/api/v1//axons', 400],
-    ['a method the operation does not support', 'DELETE', '/api/v1/axons', 405],
     ['a method that is not in the contract', 'PUT', '/api/v1/axons', 405],
-    ['a preflight', 'OPTIONS', '/api/v1/axons', 405],
     ['an id of forbidden characters', 'GET', '/api/v1/axons/a;b', 400],
     ['a doubly encoded traversal', 'GET', '/api/v1/axons/%252e%252e%252fx', 400],
     ['an id with an encoded slash', 'GET', '/api/v1/axons/a%2fb', 400],
@@ -115,21 +106,6 @@ describe('blocked requests', () => {
   ])('is %s', async (_, method, path, status) => {
     const response = await ask(path, { method })
     expect(response.status).toBe(status)
-    expect(recorded).toEqual([])
-  })
-
-  it('is an invalid id, with its field', async () => {
-    expect(await (await ask('/api/v1/devboxes/a%20b')).json()).toMatchObject({
-      code: 'invalid_argument',
-      field: 'id',
-      message: expect.stringMatching(/^id must be/),
-    })
-  })
-
-  it('is anything without a session', async () => {
-    const response = await gateway.fetch('/api/v1/axons')
-    expect(response.status).toBe(401)
-    expect(await response.json()).toMatchObject({ code: 'unauthenticated' })
     expect(recorded).toEqual([])
   })
 
@@ -150,18 +126,16 @@ describe('blocked requests', () => {
   })
 
   it('is a write without Origin and Sec-Fetch-Site; our Origin alone is enough', async () => {
-    const headers = { cookie, 'content-type': 'application/json' }
-    expect((await fetch(`${gateway.url}/api/v1/axons`, { method: 'POST', headers, body: '{}' })).status).toBe(403)
+    const write = (headers: Record<string, string>) =>
+      fetch(`${gateway.url}/api/v1/axons`, {
+        method: 'POST',
+        headers: { cookie, 'content-type': 'application/json', ...headers },
+        body: '{}',
+      })
+    expect((await gateway.fetch('/api/v1/axons')).status).toBe(401)
+    expect((await write({})).status).toBe(403)
     expect(recorded).toEqual([])
-    expect(
-      (
-        await fetch(`${gateway.url}/api/v1/axons`, {
-          method: 'POST',
-          headers: { ...headers, origin: gateway.origin },
-          body: '{}',
-        })
-      ).status,
-    ).toBe(200)
+    expect((await write({ origin: gateway.origin })).status).toBe(200)
   })
 
   it('is a read from another site, unlike a typed address', async () => {
@@ -251,15 +225,13 @@ describe('headers', () => {
 describe('a response that cannot be from the service', () => {
   it('is a redirect, which is not followed with the key', async () => {
     let followed = 0
-    const elsewhere = createServer((_, response) => {
+    const other = await startServer((_, response) => {
       followed += 1
       response.end()
-    }).listen(0, '127.0.0.1')
-    await once(elsewhere, 'listening')
-    reply = (_, response) =>
-      response.writeHead(302, { location: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/` }).end()
+    })
+    reply = (_, response) => response.writeHead(302, { location: other.url }).end()
     const response = await ask('/api/v1/axons')
-    elsewhere.close()
+    other.close()
     expect(response.status).toBe(502)
     expect(await response.json()).toMatchObject({ code: 'bad_upstream' })
     expect(followed).toBe(0)
@@ -275,21 +247,14 @@ describe('a response that cannot be from the service', () => {
   })
 
   it('is missing when the service is down', async () => {
-    const service = createServer((_, response) => json(response, { id: 'acc', name: 'Leaving' })).listen(0, '127.0.0.1')
-    await once(service, 'listening')
-    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
-    const alone = await startConsole({ url })
-    const held = await alone.signIn(apiKey)
-    service.close()
-    service.closeAllConnections()
-    await once(service, 'close')
-    const response = await alone.fetch('/api/v1/axons', { cookie: held })
+    const leaving = await startServer((_, response) => json(response, { id: 'acc', name: 'Leaving' }))
+    const alone = await startConsole(leaving)
+    const own = await alone.signIn(apiKey)
+    leaving.close()
+    const { status, body } = await alone.ask(own, 'GET', '/api/v1/axons')
     await alone.close()
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({
-      code: 'unavailable',
-      message: `Cannot reach the service at ${url}`,
-    })
+    expect(status).toBe(503)
+    expect(body).toMatchObject({ code: 'unavailable', message: `Cannot reach the service at ${leaving.url}` })
   })
 })
 
@@ -362,22 +327,12 @@ describe('errors of the service', () => {
     expect(await response.json()).toEqual(body)
   })
 
-  it('are converted to our error format', async () => {
-    reply = (_, response) => response.writeHead(500, { 'content-type': 'text/plain' }).end('boom')
-    expect(await (await ask('/api/v1/axons')).json()).toEqual({
-      code: 'internal',
-      message: 'The service returned 500 without an error message',
-      request_id: expect.any(String),
-    })
-  })
-
-  it('keep a message without other fields', async () => {
-    reply = (_, response) => json(response, { message: 'The quota is used up' }, {}, 429)
-    expect(await (await ask('/api/v1/axons')).json()).toEqual({
-      code: 'rate_limited',
-      message: 'The quota is used up',
-      request_id: expect.any(String),
-    })
+  it.each([
+    [500, 'text/plain', 'boom', 'internal', 'The service returned 500 without an error message'],
+    [429, 'application/json', '{"message":"The quota is used up"}', 'rate_limited', 'The quota is used up'],
+  ])('are converted to our error format: %i %s', async (status, type, text, code, message) => {
+    reply = (_, response) => response.writeHead(status, { 'content-type': type }).end(text)
+    expect(await (await ask('/api/v1/axons')).json()).toEqual({ code, message, request_id: expect.any(String) })
   })
 
   it('are 401 when the key is no longer accepted', async () => {
@@ -435,13 +390,9 @@ describe('streams', () => {
     expect(await response.text()).toBe('PK..')
   })
 
-  it('may be empty', async () => {
+  it('may be empty, and become attachments even if the service does not mark them', async () => {
     reply = (_, response) => response.writeHead(204).end()
-    const response = await post(logs)
-    expect([response.status, await response.text()]).toEqual([204, ''])
-  })
-
-  it('become attachments even if the service does not mark them', async () => {
+    expect((await post(logs)).status).toBe(204)
     reply = (_, response) =>
       response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'inline' }).end('PK')
     expect((await post(logs)).headers.get('content-disposition')).toBe('attachment')
