@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -115,45 +116,33 @@ test('a proxy that blocks WebSockets is reported, alerts still arrive, and the p
 
 const seed = 35
 const wanted = 200
-const tabs = 4
-
-/** Later than any other timestamp. */
-const fortyDaysAhead = () => {
-  const now = Date.now
-  Date.now = () => now() + 40 * 24 * 3_600_000
-}
 
 /** Deterministic value between 0 and 1, so that changes depend on the request, not on its order. */
-const chance = (text: string): number => {
-  let hash = seed
-  for (const character of text) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
-  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
-}
+const chance = (text: string): number =>
+  createHash('sha256').update(`${seed} ${text}`).digest().readUInt32BE() / 2 ** 32
 
 const placesIn = (value: unknown): [holder: Record<string, unknown>, key: string][] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([key, each]) => [[value as Record<string, unknown>, key], ...placesIn(each)])
     : []
 
-// Inserted as text, because no double can represent it.
-const hugeInteger = '9007199254740993'
-const wrongValues = [null, 'novel', -1, 0.5, '@huge@', [], {}, true, undefined, '', 'x'.repeat(5_000), [null], { a: 1 }]
+const wrongValues = [null, 'novel', -1, 0.5, 2 ** 60, [], {}, true, undefined, '', 'x'.repeat(5_000), [null], { a: 1 }]
 
 /** Wrong values in some places; sometimes half a response, or a replaced one. */
 const mutated = (name: string, body: string): { text: string; changes: number } => {
   const pick = <Item>(what: string, items: readonly Item[]) => items[Math.floor(chance(name + what) * items.length)]
   const kind = chance(`${name} kind`)
   if (kind < 0.1) return { text: body.slice(0, Math.floor(body.length * chance(`${name} cut`))), changes: 1 }
-  let answer: unknown = JSON.parse(body)
-  const places = kind < 0.2 ? [] : placesIn(answer)
-  if (places.length === 0) answer = pick(' answer', wrongValues)
-  const changes = Math.ceil(places.length / 20) || 1
-  for (let at = 0; at < changes && places.length > 0; at++) {
+  const answer: unknown = JSON.parse(body)
+  const places = placesIn(answer)
+  if (kind < 0.2 || places.length === 0)
+    return { text: JSON.stringify(pick(' answer', wrongValues)) ?? 'null', changes: 1 }
+  const changes = Math.ceil(places.length / 20)
+  for (let at = 0; at < changes; at++) {
     const [holder, key] = pick(` place ${at}`, places) ?? [{}, '']
     holder[key] = pick(` value ${at}`, wrongValues)
   }
-  return { text: (JSON.stringify(answer) ?? 'null').replaceAll('"@huge@"', hugeInteger), changes }
+  return { text: JSON.stringify(answer), changes }
 }
 
 test('200 random changes to API responses never leave a blank page', async ({ context }) => {
@@ -166,12 +155,7 @@ test('200 random changes to API responses never leave a blank page', async ({ co
     params: { id: axon.id },
     body: { event_type: 'x', origin: 'USER_EVENT', payload: '{}', source: 's' },
   })
-  for (let number = 0; number < 20; number++)
-    await service.axons.create({ body: { name: `changed ${number}`, metadata: { env: 'prod' } } })
-  const [scenario = ''] = await makeScenarios(
-    { service },
-    Array.from({ length: 10 }, (_, number) => `changed ${number}`),
-  )
+  const [scenario = ''] = await makeScenarios({ service }, ['changed'])
   const job = await startJob({ service }, 'changed', [scenario], 'echo 1 > ~/answer')
   const { runs } = await service.benchmarkRuns.list({ query: {} })
   const paths = [
@@ -221,9 +205,7 @@ test('200 random changes to API responses never leave a blank page', async ({ co
   const walk = async (tab: Page) => {
     while (turn < 2 * paths.length || count < wanted) await visit(tab, paths[turn++ % paths.length] ?? '/')
   }
-  const others = await Promise.all(Array.from({ length: tabs - 1 }, () => context.newPage()))
-  await others[0]?.addInitScript(fortyDaysAhead)
-  await Promise.all([first, ...others].map(walk))
+  await Promise.all([walk(first), walk(await context.newPage())])
   change = (_, body) => body
   expect(count).toBeGreaterThanOrEqual(wanted)
   expect(faults).toEqual([])

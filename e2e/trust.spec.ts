@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { Page } from '@playwright/test'
 import { expect, open, signIn, signInByForm, startProduct, startServiceAlone, test } from './product.ts'
 
 test('nothing the browser receives contains the API key', async ({ page, product }) => {
@@ -75,21 +74,6 @@ test('a wrong key is rejected at its field and stays entered', async ({ page, pr
   await expect(field).toHaveAttribute('aria-invalid', 'true')
 })
 
-test('requests from other sites are rejected', async ({ signedIn: page, product }) => {
-  const cookie = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
-  const post = (headers: Record<string, string>) =>
-    fetch(`${product.url}/api/v1/axons`, {
-      method: 'POST',
-      body: '{}',
-      headers: { cookie, 'content-type': 'application/json', ...headers },
-    })
-  expect((await post({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).status).toBe(403)
-  expect((await post({ origin: 'http://127.0.0.1:8080', 'sec-fetch-site': 'same-site' })).status).toBe(403)
-  expect((await post({ origin: 'null' })).status).toBe(403)
-  expect((await post({})).status).toBe(403)
-  expect((await post({ origin: product.url, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
-})
-
 test('pages have a content security policy with a fresh nonce', async ({ page, product }) => {
   const policy = async () => (await fetch(`${product.url}/sign-in`)).headers.get('content-security-policy') ?? ''
   const [first, second] = [await policy(), await policy()]
@@ -109,11 +93,9 @@ test('pages have a content security policy with a fresh nonce', async ({ page, p
 test('an unknown address is a 404 with a way back', async ({ signedIn: page, product }) => {
   for (const [path, back] of [
     ['/axons/axn_nowhere', /axons/],
-    ['/devboxes/dbx_nowhere', /devboxes/],
     ['/axons/a%00b', /axons/],
     ['/devboxes/..%5c', /devboxes/],
     ['/devboxes/%zz', /overview/i],
-    ['/axons/%c3%28', /overview/i],
     ['/nowhere', /overview/i],
   ] as const) {
     const answer = await page.goto(product.url + path)
@@ -193,13 +175,6 @@ test('the server renders list rows without JavaScript', async ({ signedIn: page,
     await plain.goto(product.url + path)
     await expect(plain.getByRole('table').getByText(name), path).toBeVisible()
   }
-  // Client scripts replace the time with local time without shifting the layout.
-  const far = await browser.newPage({ timezoneId: 'Asia/Kolkata', storageState: await page.context().storageState() })
-  await open(far, `${product.url}/devboxes`)
-  await expect(far.getByText(/^As of \d\d:\d\d:\d\d GMT\+5:30, /)).toBeVisible()
-  const widthOf = async (shown: Page) => (await shown.getByText(/^As of .*, \S/).boundingBox())?.width
-  expect(await widthOf(far)).toBe(await widthOf(plain))
-  await far.close()
   await plain.close()
 })
 
