@@ -37,7 +37,6 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
   return null
 }
 
-/** Alarms shortly after an announcement share the next one. */
 const gatherMs = 2_000
 /** A hidden tab waits this long for a visible one to announce first. */
 const takeoverMs = 1_500

@@ -30,7 +30,6 @@ const useTone = () => {
   return useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), feed, nowMs))
 }
 
-/** The next alert, how many more there are, and what to do about it; on every page. */
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   const alerts = useAudibleAlerts()
   const tone = useTone()
@@ -76,7 +75,6 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   )
 }
 
-/** Replaces the collapsed bar in the header. */
 export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
   const feed = useAlertFeed()
   const alerts = useAudibleAlerts()
@@ -133,7 +131,6 @@ const phrases = {
   test: { ahead: 'ends', now: 'ends now', past: 'ended' },
 }
 
-/** Actions that save the disk of a devbox before it is shut down. */
 const Rescue = ({ alert }: { alert: Alert }) => {
   const { keepAlive, snapshot, isBusy } = useRescue()
   return (

@@ -8,8 +8,6 @@ import { alertName } from './alert-feed.ts'
 import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
 import { alertKindLabels, alertStateLabels } from './alert-text.ts'
 
-/** The columns that what is pending and what has been have in common. */
-
 export const nameColumn = (header: string): Column<Alert> => ({
   id: 'name',
   header,
@@ -64,7 +62,6 @@ export const stateColumn = (
   meta: { priority, width: '17rem' },
 })
 
-/** `children` stand between the state and who took it on. */
 export const State = ({ alert, children }: { alert: Alert; children?: ReactNode }) => (
   <span className="flex flex-wrap items-center gap-x-2">
     <AlertStateBadge alert={alert} />

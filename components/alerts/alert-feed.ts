@@ -14,7 +14,6 @@ import {
   type WebhookFailure,
 } from '#lib/protocol/alerts.ts'
 
-/** An account's alerts as the page knows them. */
 export interface AlertFeed {
   /** Earliest deadline first. */
   open: readonly Alert[]
@@ -87,7 +86,6 @@ export const clockError = ({ health: { clockOffsetMs: ms } }: Clock): string | n
     ? `${formatElapsedMs(Math.round(Math.abs(ms) / 1000) * 1000)} ${ms > 0 ? 'behind' : 'ahead'}`
     : null
 
-/** Open alerts that no silence covers. */
 export const audibleAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
   feed.open.filter((alert) => !isSilenced(alert, feed.silences, consoleTime(feed, nowMs)))
 
@@ -100,7 +98,6 @@ export const evictionOf = (feed: AlertFeed, devboxId: string): Alert | undefined
 /** How long an alert still counts as "now" after its deadline. */
 const overdueMs = 3_000
 
-/** The deadline has passed, but the outcome is not known yet. */
 export const isOverdue = (alert: Alert, feed: AlertFeed, nowMs: number): boolean =>
   !hasHappened(alert) && consoleTime(feed, nowMs) >= alert.deadline_ms + overdueMs
 
@@ -117,7 +114,6 @@ export const urgencyOfTime = (leftMs: number, deletesDisk: boolean): Urgency => 
   return leftMs <= reminderMs ? 'attention' : 'neutral'
 }
 
-/** Urgency of the most urgent unacknowledged alert. */
 export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Urgency => {
   const unacknowledged = alerts.filter(({ state }) => state === 'new')
   const isDanger = ({ kind, deadline_ms }: Alert) =>

@@ -36,7 +36,6 @@ const source = {
   filters: { state: 'state is …', search: 'has “…”' },
 }
 
-/** All alerts of this console, newest first. */
 export const AlertHistory = () => {
   useShownName({ id: 'history', name: 'History' })
   const list = useListQuery(source)

@@ -1,6 +1,5 @@
 import { browserStore } from '#lib/browser/frame/saved-list.ts'
 
-/** How this browser announces alerts, in all of its tabs. */
 export interface AlertSettings {
   notifications: boolean
   sound: boolean

@@ -62,7 +62,6 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => {
   )
 }
 
-/** Who last acknowledged the alert, also if it was raised again since. */
 export const AcknowledgedBy = ({ alert: { state, acknowledged_by, acknowledged_ms } }: { alert: Alert }) =>
   acknowledged_by !== null &&
   acknowledged_ms !== null && (

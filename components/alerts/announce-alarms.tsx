@@ -50,7 +50,6 @@ export const claimAlarms = async (alerts: readonly Alert[], account: string): Pr
   }
 }
 
-/** More alarms than this share one toast and one notification. */
 const maxSeparate = 3
 const toastMs = 30_000
 

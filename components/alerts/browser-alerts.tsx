@@ -9,7 +9,6 @@ import { toast } from '#components/ui/toast.tsx'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
 import { type NotificationState, notificationState, turnOnNotifications } from './notifications.ts'
 
-/** Notification and sound settings of this browser. */
 export const BrowserAlerts = ({ account }: { account: string }) => {
   const settings = useSyncExternalStore(alertSettings.subscribe, alertSettings.read, alertSettings.onServer)
   return (

@@ -46,7 +46,6 @@ export const EvictionBadge = ({ eviction, brief }: { eviction: Alert; brief?: bo
 
 const useEvictions = (devboxId: string) => useQuery(alertQueries.ofDevbox(devboxId)).data ?? []
 
-/** Marks a devbox that is suspended because it was evicted. */
 export const EvictedBadge = ({ devbox }: { devbox: Devbox }) => {
   const eviction = currentSuspensionCause(useEvictions(devbox.id), devbox)
   if (!eviction) return null
@@ -81,7 +80,6 @@ interface EvictedStepProps {
   index: number
 }
 
-/** Marks the step of a devbox's state history that an eviction caused. */
 export const EvictedStep = ({ devboxId, steps, index }: EvictedStepProps) => {
   const eviction = evictionAtStep(useEvictions(devboxId), steps, index)
   if (!eviction) return null
@@ -98,14 +96,12 @@ export const EvictedStep = ({ devboxId, steps, index }: EvictedStepProps) => {
 
 /** Suspend commands can delay the suspension by up to this long. */
 const maxDelayMs = 60_000
-/** Tolerance between the service's clock and its records. */
 const clockSlackMs = 1_000
 
 const startsSuspension = (steps: Devbox['state_transitions'], index: number): boolean =>
   steps[index]?.status === 'suspending' ||
   (steps[index]?.status === 'suspended' && steps[index - 1]?.status !== 'suspending')
 
-/** The eviction that caused the suspension at `index`, if any. */
 export const evictionAtStep = (
   evictions: readonly Alert[],
   steps: Devbox['state_transitions'],

@@ -16,7 +16,6 @@ import { alertQueries } from './queries.ts'
 
 export const streamState = ({ state, error }: LiveHealth) => (error?.code === 'forbidden' ? 'refused' : state)
 
-/** State of the eviction stream, in the header of every page. */
 export const StreamStatus = () => {
   const { data: feed } = useQuery(alertQueries.feed())
   const { sinceMs } = feed.health

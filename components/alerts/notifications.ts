@@ -73,7 +73,6 @@ export const closeNotifications = async (alarms: ReadonlySet<string>): Promise<v
   for (const shown of (await registration?.getNotifications()) ?? []) if (alarms.has(shown.data?.alarm)) shown.close()
 }
 
-/** Opens the page of a clicked notification of this account, until `signal` aborts. */
 export const handleNotificationClicks = (account: string, open: (path: string) => void, signal: AbortSignal): void =>
   navigator.serviceWorker?.addEventListener(
     'message',

@@ -36,7 +36,6 @@ const idOf = ({ id }: Alert) => id
 interface PendingAlertsProps {
   /** The alert in the page's address. */
   linkedId: string | undefined
-  /** Only the embedded local service can cancel evictions. */
   isLocal: boolean
   onSilence: (metadata: Record<string, string>) => void
 }

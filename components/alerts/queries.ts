@@ -35,7 +35,6 @@ export const alertQueries = {
       read: (page: AlertHistoryQuery, signal) => fetchConsoleJson<AlertHistory>(alertHistoryAddress(page), signal),
       rowsOf: ({ alerts }) => alerts,
     }),
-  /** Newest first. */
   ofDevbox: (devboxId: string) =>
     queryOptions({
       queryKey: [...alertKeys.history, 'of', devboxId],

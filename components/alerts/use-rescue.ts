@@ -3,7 +3,6 @@ import { devboxMutations } from '#components/devboxes/queries.ts'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { toast } from '#components/ui/toast.tsx'
 
-/** Ways to save the disk of a devbox that is about to be shut down. */
 export const useRescue = () => {
   const keepAlive = useMutation(devboxMutations.keepAlive())
   const snapshot = useMutation(snapshotMutations.create())

@@ -6,10 +6,8 @@ import { deflateRawSync } from 'node:zlib'
 import * as z from 'zod/mini'
 import { makeDataFolder } from './data-folder.ts'
 
-/** Validated environment of the console. */
 export type Config = ReturnType<typeof readConfig>
 
-/** Lists every configuration problem at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: string[]
@@ -272,7 +270,6 @@ const isRandom = (secret: string): boolean => {
   return kinds.length > 1 && [bytes, steps].every((each) => deflateRawSync(each).length >= minDeflatedSecretLength)
 }
 
-/** Null unless it is an http(s) URL without credentials. */
 const httpUrl = (value: string): URL | null => {
   const url = URL.parse(value)
   return url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url : null

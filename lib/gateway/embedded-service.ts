@@ -23,10 +23,8 @@ const restartBackoff = { firstMs: 250, maxMs: 10_000 }
 const stableMs = 30_000
 const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
 
-/**
- * Runs the local service as a child process and restarts it on the same port when it dies. Resolves once it listens;
- * throws a ConfigError if the first start fails. `onProgress` receives its output before it listens.
- */
+// Runs the local service as a child process and restarts it on the same port when it dies. Resolves once it listens;
+// throws a ConfigError if the first start fails. `onProgress` receives its output before it listens.
 export const startEmbeddedService = async (
   dataDir: string,
   {
@@ -132,10 +130,8 @@ const isService = (pid: number, dataDir: string): boolean => {
 
 const portFile = (dataDir: string) => join(dataDir, 'port')
 
-/**
- * Unspecified: the service reuses its last port, so that copied commands keep working; a free one on first start or
- * if the last one is taken.
- */
+// Unspecified: the service reuses its last port, so that copied commands keep working; a free one on first start or
+// if the last one is taken.
 const lastPort = async (dataDir: string): Promise<number> => {
   const file = portFile(dataDir)
   const port = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0

@@ -11,7 +11,6 @@ export interface TestProvider {
 
 const client = { id: 'devdeck', secret: 'a secret of the console' }
 
-/** Its configuration for a console. */
 export const signInAtProvider = ({ issuer }: TestProvider) => ({
   issuer,
   clientId: client.id,

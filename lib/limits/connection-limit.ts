@@ -25,10 +25,8 @@ const limit = openFilesLimit()
 const maxFiles = limit - spareFiles(limit)
 const maxUnauthenticated = Math.min(defaultUnauthenticated, Math.floor(maxFiles / 4))
 
-/**
- * Refuses a connection that leaves too few descriptors and returns whether it did. The kernel assigns the lowest free
- * number, so a connection's descriptor number tells how many files are open.
- */
+// Refuses a connection that leaves too few descriptors and returns whether it did. The kernel assigns the lowest free
+// number, so a connection's descriptor number tells how many files are open.
 export const createDescriptorReserve = (process: 'console' | 'service', warn: Warn) => {
   const warnSeldom = seldom(warn, `New connections are refused: ${maxFiles} of ${limit} files are open`)
   const body = JSON.stringify({ code: 'unavailable', message: `The ${process} has too many open connections` })

@@ -1,10 +1,8 @@
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { clientId } from './client-id.ts'
 
-/**
- * Unspecified: wrong keys per client and minute. A correct key always passes, because many clients can share one
- * address. Keys are too long to guess (see minKeyLength).
- */
+// Unspecified: wrong keys per client and minute. A correct key always passes, because many clients can share one
+// address. Keys are too long to guess (see minKeyLength).
 export const wrongKeysPerMinute = 20
 
 /** Unspecified: minimum length of an API key; 16 random characters have about 80 bits. */

@@ -9,9 +9,7 @@ export interface Activity {
   status: number
   /** Name at the single sign-on provider; null with an API key. */
   person: string | null
-  /** Such as "Chrome on Linux". */
   browser: string
-  /** IP address of the client. */
   address: string
 }
 

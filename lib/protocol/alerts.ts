@@ -1,7 +1,5 @@
-/**
- * Alerts of an account: evictions, upcoming disk deletions, failed devboxes and ended jobs. The console stores them
- * and sends them to every page.
- */
+// Alerts of an account: evictions, upcoming disk deletions, failed devboxes and ended jobs. The console stores them
+// and sends them to every page.
 
 /**
  * `moved`: got another deadline, which is an alert of its own. `ended`: stopped at its deadline. `stopped`: stopped
@@ -19,19 +17,15 @@ export type AlertState =
   | 'stopped'
   | 'seen'
 
-/**
- * `eviction`: will be suspended. `end`: keep-alive or idle time runs out and the disk is deleted. `failure`: a devbox
- * failed. `job`: a followed benchmark job ended.
- */
+// `eviction`: will be suspended. `end`: keep-alive or idle time runs out and the disk is deleted. `failure`: a devbox
+// failed. `job`: a followed benchmark job ended.
 export type AlertKind = 'eviction' | 'end' | 'failure' | 'job' | 'test'
 
 export interface Alert {
   /** Combines devbox and deadline, so a repeated report is the same alert. */
   id: string
   kind: AlertKind
-  /** Empty for a job. */
   devbox_id: string
-  /** Null if unnamed or unknown. */
   devbox_name: string | null
   metadata: Record<string, string>
   /** Set for a devbox that a benchmark created. */
@@ -77,7 +71,6 @@ export interface AlertStreamHealth {
   since_ms: number
   /** Last event since the console started listening. */
   last_event_ms: number | null
-  /** Includes heartbeats. */
   last_heard_ms: number | null
   /** Number of events that could not be parsed, and the latest reason. */
   unreadable: number
@@ -107,7 +100,6 @@ export interface PollHealth {
 export interface WebhookFailure {
   host: string
   since_ms: number
-  /** Last HTTP status or network error. */
   answer: string
 }
 
@@ -117,9 +109,7 @@ export interface WebhookDelivery {
   n_alerts: number
   at_ms: number
   attempts: number
-  /** Null while retrying. */
   delivered: boolean | null
-  /** Last HTTP status or network error. */
   answer: string
 }
 
@@ -140,7 +130,6 @@ export type AlertItem =
 /** Per account; the oldest closed alerts are pruned first. */
 export const maxStoredAlerts = 10_000
 
-/** Response of `GET /api/alerts`, newest first. */
 export interface AlertHistory {
   alerts: Alert[]
   has_more: boolean
@@ -150,18 +139,15 @@ export interface AlertHistory {
 export interface AlertHealth {
   stream: AlertStreamHealth
   looks: PollHealth
-  /** Why alerts cannot be written to disk. */
   unwritten: string | null
   webhook: {
     /** Host only, because the path may contain a secret; null if no webhook is set up. */
     host: string | null
-    /** Whether the console listens without an open page. */
     watches_alone: boolean
     deliveries: WebhookDelivery[]
   }
 }
 
-/** Whether it reports a past event and has no countdown. */
 export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean => kind === 'failure' || kind === 'job'
 
 /** Test alerts rank below upcoming events, so that they never hide the next eviction. */
@@ -220,7 +206,6 @@ export const alertText = (alert: Alert, url: string): string => {
   return `${is_drill ? 'Drill: ' : ''}${text} ${url}`
 }
 
-/** Such as "suspended by Ada". */
 export const stoppedText = ({ stopped }: Pick<Alert, 'stopped'>): string => {
   const { how = 'stopped', by = null } = stopped ?? {}
   return by === null ? how : `${how} by ${nameInText(by)}`

@@ -16,11 +16,8 @@ export interface ConnectionView {
 
 export type UpstreamProblem = 'away' | 'frozen' | 'tls' | 'key-refused' | 'not-a-service'
 
-/** Echoes what it receives, to test WebSockets for terminals. */
 export const checkSocketPath = '/api/terminals/check'
 
-/**
- * The check stream sends a first event at once and a last one after this pause. If both arrive together, an
- * intermediary buffers.
- */
+// The check stream sends a first event at once and a last one after this pause. If both arrive together, an
+// intermediary buffers.
 export const checkStreamPauseMs = 1_200

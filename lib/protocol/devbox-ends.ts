@@ -6,7 +6,6 @@ export interface UnattendedEnd {
   cause: 'keep_alive' | 'idle'
   /** Shutdown deletes the disk. */
   action: 'shutdown' | 'suspend'
-  /** Total keep-alive or idle time. */
   span_ms: number
   /** Estimated from the last start; later if it was kept alive elsewhere. */
   is_at_least: boolean

@@ -1,7 +1,6 @@
 import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
 import { identifiedOutcomes } from './outcome-ids.ts'
 
-/** An agent of a job with its run. */
 export interface JobAgent {
   key: string
   runId: string | null
@@ -42,7 +41,6 @@ export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
   return attachRuns(agents)
 }
 
-/** Attaches unmatched runs to outcomes that lack a run id. */
 const attachRuns = (agents: readonly JobAgent[]): JobAgent[] => {
   const left = agents.filter(({ outcome, place }) => outcome === null && place === null)
   const found = new Map<JobAgent, JobAgent>()

@@ -6,14 +6,10 @@ import type { LogRecord } from '#lib/contract/logs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import type { AlertItem } from './alerts.ts'
 
-/**
- * Messages between a page and the console over `/api/live`, the page's one WebSocket for everything live. Each frame
- * is a JSON text; the page numbers its subscriptions.
- */
+// Messages between a page and the console over `/api/live`, the page's one WebSocket for everything live. Each frame
+// is a JSON text; the page numbers its subscriptions.
 
-/** Topics by endpoint id, with their items. */
 export interface LiveItems {
-  /** A snapshot, then changes. */
   'alerts.watch': AlertItem
   'executions.streamStdout': OutputChunk
   'executions.streamStderr': OutputChunk
@@ -42,7 +38,6 @@ export type LiveRequest =
 /** `late`: nothing heard for a while. `lost`: disconnected; it reconnects and resumes at the last position. */
 export type LiveState = 'live' | 'late' | 'lost'
 
-/** The parts of an `ApiError`. */
 export interface LiveError {
   code: string
   status: number

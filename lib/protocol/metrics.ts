@@ -10,7 +10,6 @@ export const metricsOf = ({ metrics, benchmark_outcomes }: BenchmarkJob): string
     ),
   ]
 
-/** The job scored by another metric. */
 export const judgedBy = (job: BenchmarkJob, metric: string | undefined): BenchmarkJob => {
   if (metric === undefined || metric === job.judged_metric) return job
   return {

@@ -13,17 +13,14 @@ export interface Recording {
   size_bytes: number
   cols: number
   rows: number
-  /** Still recording. */
   live: boolean
 }
 
-/** The terminal's title, or its name. */
 export const titleOf = ({ title, terminal }: Pick<Recording, 'title' | 'terminal'>): string => title || terminal
 
 export interface RecordingList {
   recordings: Recording[]
 }
 
-/** Recording stops at this size. */
 export const maxRecordingBytes = 256 * 1024 * 1024
 export const maxRecordings = 500

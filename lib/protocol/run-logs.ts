@@ -5,7 +5,6 @@ export interface RunLogFile {
   modified_ms: number | null
   /** Changes with the content. */
   version: string
-  /** Why the file can't be opened, if it can't. */
   refusal: string | null
 }
 

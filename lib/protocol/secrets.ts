@@ -285,7 +285,6 @@ export function* maskingYaml(yaml: string): Generator<void, string> {
   return masked.join('\n')
 }
 
-/** Finds the name that follows its `value` in the same map. */
 const nameBelow = (lines: readonly string[], at: number, field: string, column: number): string | undefined => {
   if (!/^(value|val|default)$/i.test(field)) return undefined
   for (const line of lines.slice(at + 1, at + 9)) {
@@ -296,7 +295,6 @@ const nameBelow = (lines: readonly string[], at: number, field: string, column: 
   return undefined
 }
 
-/** Masks private keys, which span lines. */
 const maskKeys = (text: string): string => {
   let masked = ''
   for (let at = 0; ; ) {

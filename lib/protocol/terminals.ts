@@ -24,16 +24,12 @@ export interface TerminalOpening {
 
 export type TerminalRequest =
   | { t: 'resize'; cols: number; rows: number }
-  /**
-   * Bytes parsed since the last ack, snapshots included, at least every 64 KiB. Data before the last `ready` counts
-   * as parsed.
-   */
+  // Bytes parsed since the last ack, snapshots included, at least every 64 KiB. Data before the last `ready` counts
+  // as parsed.
   | { t: 'ack'; n: number }
   /** Triggers a `pong` with the same id, ahead of queued output. */
   | { t: 'ping'; id: number }
-  /** Takes over writing; the previous writer is notified. */
   | { t: 'takeover' }
-  /** Sent to the foreground process group. */
   | { t: 'signal'; signal: string }
   /** Resets all terminal modes for every page. */
   | { t: 'reset' }
@@ -42,10 +38,8 @@ export type TerminalRequest =
   /** Creates or revokes the link for watching without sign-in. */
   | { t: 'follow'; on: boolean }
 
-/** A page that shows the terminal. */
 export interface TerminalViewer {
   id: string
-  /** Such as `Chrome on Linux`. */
   name: string
   since_ms: number
   /** Joined through a read-only link. */
@@ -55,10 +49,8 @@ export interface TerminalViewer {
 /** A command mark of the shell (OSC 133). `line` counts from the first line of a snapshot. */
 export interface TerminalMark {
   line: number
-  /** Column. */
   column: number
   kind: 'prompt' | 'command' | 'output' | 'end'
-  /** Exit status of an `end` mark, if reported. */
   exit_code?: number
   at_ms: number
 }
@@ -85,10 +77,8 @@ export type TerminalNotice =
       /** What follows: a `snap`, or the bytes after `since`. */
       from: 'snapshot' | 'since'
       role: 'writer' | 'watcher'
-      /**
-       * Input bytes received from this page over all its connections, and where the page counts on from. Absent if
-       * none or unknown.
-       */
+      // Input bytes received from this page over all its connections, and where the page counts on from. Absent if
+      // none or unknown.
       typed?: number
       /** Replaces `typed` when the console has restarted: lets the page find what arrived. */
       input?: ShellInput
@@ -97,16 +87,12 @@ export type TerminalNotice =
   | { t: 'typed'; n: number; input?: ShellInput }
   /** Input in this range was lost, though the service may have received it. */
   | { t: 'dropped'; from: number; to: number; may_have_arrived: boolean }
-  /**
-   * The next binary frame, of this length, is a snapshot: it resets a terminal of this size and restores screen,
-   * scrollback and modes. The page's offset is then `offset`.
-   */
+  // The next binary frame, of this length, is a snapshot: it resets a terminal of this size and restores screen,
+  // scrollback and modes. The page's offset is then `offset`.
   | { t: 'snap'; bytes: number; offset: number; cols: number; rows: number; marks: TerminalMark[] }
-  /** The terminal was resized; watchers follow. */
   | { t: 'size'; cols: number; rows: number }
   /** Sent after `ready` and on changes. `you` is this page's id. */
   | { t: 'people'; you: string; role: 'writer' | 'watcher'; writer: TerminalViewer | null; viewers: TerminalViewer[] }
-  /** Another page took over writing. */
   | { t: 'taken'; by: TerminalViewer }
   /** `upstream_ms`: last round trip to the service; null before the first. */
   | { t: 'pong'; id: number; upstream_ms: number | null }
@@ -122,7 +108,6 @@ export type TerminalNotice =
 export const terminalClose = {
   shellEnded: 4000,
   signedOut: 4401,
-  /** The watch link was revoked or has expired. */
   linkEnded: 4403,
   devboxNotFound: 4404,
   /** The page opened it again, or another program took over the session. */

@@ -11,7 +11,6 @@ export interface OpenStream {
 
 const expiryCheckMs = 1_000
 
-/** By session id, so that streams end with their session. */
 export const openStreams = slot('openStreams', () => new Map<string, { endsMs: number; streams: Set<OpenStream> }>())
 
 const state = slot('streamState', () => ({

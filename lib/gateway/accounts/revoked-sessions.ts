@@ -11,7 +11,6 @@ export interface RevokedSession {
 export class RevokedSessions {
   readonly #database: DatabaseSync
   readonly #find: StatementSync
-  /** Writes that failed on a full disk. */
   readonly #unwritten = new Map<string, RevokedSession>()
 
   constructor(dataDir: string) {

@@ -112,10 +112,8 @@ const unseal = async (seal: string, now: number): Promise<Session | undefined> =
   return session
 }
 
-/**
- * The session of the account that the request names, or the browser's current one. A page of one account must never act
- * for another that the browser has switched to since.
- */
+// The session of the account that the request names, or the browser's current one. A page of one account must never act
+// for another that the browser has switched to since.
 export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
   const session = await sessionOf(header)
   if (!session) {

@@ -28,7 +28,6 @@ export const requireSession = async (): Promise<SessionView & { api: Client }> =
   }
 }
 
-/** The sign-in page that returns to `pathAndQuery`. */
 export const signInPath = (pathAndQuery: string): string => {
   // `//host` and `/\host` would leave this origin.
   const isRelative = /^\/(?![/\\])/.test(pathAndQuery)
@@ -39,7 +38,6 @@ export const signInPath = (pathAndQuery: string): string => {
   return next === '/' || next.startsWith('/sign-in') ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`
 }
 
-/** Cached per request. */
 const openSession = cache(async (): Promise<Session | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))

@@ -32,7 +32,6 @@ const Switch = z.object({ account: z.string().check(z.maxLength(512)) })
 
 const verifyTimeoutMs = 10_000
 
-/** `POST /api/session {"api_key", "add"}` */
 export const signIn = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const header = headerOf(request)
@@ -115,10 +114,8 @@ export const whoIsSignedIn = (request: Request): Promise<Response> =>
     return withCookies(json(sessionView(session, others)), await Promise.all(cookies))
   })
 
-/**
- * `DELETE /api/session`: signs out of one account, or of all with `?all`. Responds with the account that is current
- * afterwards. Succeeds when already signed out.
- */
+// `DELETE /api/session`: signs out of one account, or of all with `?all`. Responds with the account that is current
+// afterwards. Succeeds when already signed out.
 export const signOut = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const header = headerOf(request)
@@ -170,7 +167,6 @@ export const signInLinkMinutes = 10
 /** When each unused link expires, by the hash of its token. */
 const signInLinks = slot('signInLinks', () => new Map<string, number>())
 
-/** Returns a one-time sign-in path. */
 export const newSignInPath = (): string => {
   const token = randomBytes(24).toString('base64url')
   signInLinks().set(digest(token), Date.now() + signInLinkMinutes * 60_000)

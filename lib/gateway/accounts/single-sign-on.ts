@@ -25,7 +25,6 @@ import { registry } from '../registry/registry.ts'
 import { openingSecrets, sealingSecret } from './session-cookie.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
 
-/** Time allowed at the provider. */
 const pendingSeconds = 600
 const providerSeconds = 10
 const maxNameLength = 60
@@ -33,7 +32,6 @@ const maxPersonLength = 120
 /** Browsers drop cookies over 4096 bytes, and sealing adds up to half. */
 const maxNextLength = 2_000
 
-/** Shown by the sign-in page. */
 export type SignOnProblem =
   | 'sso-away'
   | 'sso-late'
@@ -161,7 +159,6 @@ const ruleFor = (claims: Record<string, unknown>): SignOnRule | undefined =>
     return Array.isArray(said) ? said.includes(value) : said === value
   })
 
-/** Display name. Unverified names are user-chosen, so the unique subject is appended. */
 const personOf = ({ email, email_verified, preferred_username, name, sub }: Record<string, unknown>): string => {
   if (email_verified === true && isName(email)) return inOneLine(email).slice(0, maxPersonLength)
   const called = [preferred_username, name].find(isName)?.slice(0, maxNameLength)

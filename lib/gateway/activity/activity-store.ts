@@ -51,7 +51,6 @@ export class ActivityStore {
         .run(account, account, maxStoredActivities)
   }
 
-  /** Newest first. */
   list(account: string, { search, outcome, limit, starting_after }: ActivityQuery): ActivityList {
     const wheres = ['account = ?']
     const values: (string | number)[] = [account]

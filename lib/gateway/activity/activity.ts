@@ -48,10 +48,8 @@ const isReadOnlyQuery = (id: string, body: unknown): boolean => {
   }
 }
 
-/** Bounds free-text path parameters; ids are shorter. */
 const maxSubjectLength = 256
 
-/** Records what a page changed through the proxy. */
 export const recordActivity: ProxyHook = (call, response) => {
   if (!isRecorded(call)) return
   const { endpoint, params, session, header } = call

@@ -423,10 +423,8 @@ export class AlertBook {
     this.#put(reopened(known))
   }
 
-  /**
-   * Closes the alert if its devbox has stopped, or if it `isOver` and is not reported again meanwhile. After the
-   * deadline, it stays open until the service says what happened.
-   */
+  // Closes the alert if its devbox has stopped, or if it `isOver` and is not reported again meanwhile. After the
+  // deadline, it stays open until the service says what happened.
   async #settle(alert: Alert, isOver: boolean): Promise<void> {
     const isPending = this.#settling.has(alert.id)
     this.#settling.set(alert.id, isOver || this.#settling.get(alert.id) === true)

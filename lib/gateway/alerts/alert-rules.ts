@@ -76,7 +76,6 @@ export const closed = (
   stopped?: Alert['stopped'],
 ): Alert | undefined => (isOpen(alert) ? { ...alert, state, closed_ms: nowMs, ...(stopped && { stopped }) } : undefined)
 
-/** The latest transition from running to stopped. */
 export interface DevboxStop {
   status: string
   at_ms: number
@@ -120,7 +119,6 @@ export const howStopped = (status: string | undefined): NonNullable<Alert['stopp
 const clockSlackMs = 1_000
 const activeStatuses = ['queued', 'scheduled', 'provisioning', 'initializing', 'running', 'resuming']
 export const isActive = (status: string): boolean => activeStatuses.includes(status)
-/** States in which the disk is deleted. */
 const endedStatuses = ['shutdown', 'failure']
 
 /** When to check an open alert next, at most a minute from now. */

@@ -20,7 +20,6 @@ export class AlertStore {
   /** Alerts that could not be written, by account and id. */
   readonly #unwritten = new Map<string, { account: string; alert: Alert }>()
   #closed = 0
-  /** The last write error. */
   problem: string | null = null
 
   constructor(dataDir: string) {
@@ -99,7 +98,6 @@ export class AlertStore {
     ) as Alert[]
   }
 
-  /** Newest first. */
   history(account: string, { state, devbox_id, search, limit, starting_after }: HistoryQuery) {
     const wheres = ['account = ?']
     const values: (string | number)[] = [account]
@@ -150,7 +148,6 @@ export class AlertStore {
     )
   }
 
-  /** Returns false for an unknown id. */
   deleteSilence(account: string, id: string): boolean {
     return this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id) > 0
   }
@@ -170,7 +167,6 @@ export class AlertStore {
     this.#try(() => this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId))
   }
 
-  /** Time of the last poll; null before the first. */
   polledMs(account: string): number | null {
     const row = this.#database.prepare('SELECT looked_ms FROM looks WHERE account = ?').get(account)
     return row ? Number(row.looked_ms) : null

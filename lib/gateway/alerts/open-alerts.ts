@@ -6,7 +6,6 @@ export class OpenAlerts {
   readonly #store: AlertStore
   readonly #account: string
   readonly #open = new Map<string, Alert>()
-  /** Ids by kind and devbox. */
   readonly #ids = new Map<string, string>()
   /** Ids of alerts to announce once their silence ends. */
   readonly #withheld = new Set<string>()

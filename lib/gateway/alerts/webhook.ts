@@ -24,7 +24,6 @@ const webhookTimes = {
 
 /** About five minutes; later, most evictions have happened. */
 const maxAttempts = 8
-/** Deliveries shown on the page. */
 const maxDeliveries = 50
 /** Alerts raised within this time share a message: chats limit message rates. */
 const batchMs = 1_000
@@ -48,21 +47,17 @@ interface Update extends LinkedAlert {
   number: number
 }
 
-/**
- * Sends an account's alerts to one URL. `devdeck-signature: t=<ms>,v1=<hex>` is the HMAC-SHA256 of `<ms>.<body>`.
- * Failed messages are retried with the same `devdeck-delivery` id, without alerts that have newer updates.
- */
+// Sends an account's alerts to one URL. `devdeck-signature: t=<ms>,v1=<hex>` is the HMAC-SHA256 of `<ms>.<body>`.
+// Failed messages are retried with the same `devdeck-delivery` id, without alerts that have newer updates.
 export class Webhook {
   readonly #config: WebhookConfig
   readonly #account: { id: string; name: string }
   readonly #now: () => number
   readonly #closing = new AbortController()
-  /** By event and alert id. */
   readonly #pending = new Map<AlertEventName, Map<string, Update>>()
   /** Latest update number of each undelivered alert. */
   readonly #latest = new Map<string, number>()
   #updates = 0
-  /** Newest first. */
   readonly deliveries: WebhookDelivery[] = []
   failure: WebhookFailure | null = null
   onChange: () => void = () => undefined

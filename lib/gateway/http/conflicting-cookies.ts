@@ -6,10 +6,8 @@ import { endSocket } from './sockets.ts'
 /** More than browsers keep per host. Next takes seconds for thousands of cookies. */
 const maxCookies = 200
 
-/**
- * Cookies are shared between ports, so another server on this host can set a second session cookie, or so many that
- * no request fits.
- */
+// Cookies are shared between ports, so another server on this host can set a second session cookie, or so many that
+// no request fits.
 export const hasConflictingCookies = (header: ReadHeader): boolean => {
   const count = (header('cookie') ?? '').split(';').length
   return count > maxCookies || cookieValues(header, sessionCookieName(header)).length > 1
@@ -36,10 +34,8 @@ export const troubleText =
 export const troublePage = (): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cookies cleared · Devdeck</title><style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}</style></head><body><main><h1>${troubleTitle}</h1><p role="alert">${troubleText}</p><p><a href="/">Go to the overview</a></p></main></body></html>`
 
-/**
- * Handles `clientError`. Oversized headers get a response that clears cookies, but only if cookies caused it: a link
- * with a long URL must not sign anyone out.
- */
+// Handles `clientError`. Oversized headers get a response that clears cookies, but only if cookies caused it: a link
+// with a long URL must not sign anyone out.
 export const onClientError = (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex): void => {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const isTooLong = error.code === 'HPE_HEADER_OVERFLOW'

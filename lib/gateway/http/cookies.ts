@@ -6,10 +6,8 @@ export const cookiesOf = (header: ReadHeader): string[] => (header('cookie') ?? 
 export const cookieValues = (header: ReadHeader, name: string): string[] =>
   cookiesOf(header).flatMap((each) => (each.startsWith(`${name}=`) ? [each.slice(name.length + 1)] : []))
 
-/**
- * Cookies are shared between ports, so the name contains the port that people open. Not the listening port: several
- * consoles behind one public origin share their sessions.
- */
+// Cookies are shared between ports, so the name contains the port that people open. Not the listening port: several
+// consoles behind one public origin share their sessions.
 export const sessionCookieName = (header: ReadHeader): string => {
   const secure = isSecure(header)
   const { port } = new URL(originOfHost(header('host')) ?? `http://localhost:${registry().port}`)

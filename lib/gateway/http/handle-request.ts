@@ -65,7 +65,6 @@ export const handleRequest = async (
   }
 }
 
-/** An uncacheable JSON response. */
 export const json = (
   body: unknown,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},

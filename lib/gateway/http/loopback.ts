@@ -1,10 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server as NetServer, type Socket } from 'node:net'
 
-/**
- * Also listens on the other loopback address: otherwise localhost might reach another program there, which would
- * receive our cookies. Undefined if there is no such address; rejects if its port is taken.
- */
+// Also listens on the other loopback address: otherwise localhost might reach another program there, which would
+// receive our cookies. Undefined if there is no such address; rejects if its port is taken.
 export const listenOnOtherLoopback = async (
   server: { emit(event: 'connection', socket: Socket): boolean },
   host: string,

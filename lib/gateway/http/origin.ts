@@ -8,7 +8,6 @@ export type ReadHeader = (name: string) => string | null | undefined
 export const originOfHost = (host: string | null | undefined): string | undefined =>
   host ? registry().origins.get(host.toLowerCase()) : undefined
 
-/** Whether the request's origin is https. */
 export const isSecure = (header: ReadHeader): boolean => originOfHost(header('host'))?.startsWith('https:') === true
 
 /** Path and query of a URL within this console; `/` for other URLs. */

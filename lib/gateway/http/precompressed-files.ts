@@ -4,10 +4,8 @@ import { extname, join } from 'node:path'
 
 const types: Record<string, string> = { '.js': 'application/javascript', '.css': 'text/css' }
 
-/**
- * Serves build scripts and styles that `scripts/build.ts` compressed with brotli. Returns false for everything else.
- * The files are kept in memory (about 1.3 MB), so that a new build does not remove them.
- */
+// Serves build scripts and styles that `scripts/build.ts` compressed with brotli. Returns false for everything else.
+// The files are kept in memory (about 1.3 MB), so that a new build does not remove them.
 export const precompressedFiles = (
   folder: string,
 ): ((request: IncomingMessage, response: ServerResponse) => boolean) => {

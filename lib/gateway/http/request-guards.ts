@@ -16,10 +16,8 @@ import { errorBody, HttpError, hasControlCharacters, requestIdOf } from './handl
 import { originOfHost, sameOriginPath } from './origin.ts'
 import { watchBody } from './stalled-body.ts'
 
-/**
- * Runs before Next: rejects foreign hosts, ambiguous paths and server actions, sets security headers, and adds what
- * only the socket knows. Returns false once it has responded.
- */
+// Runs before Next: rejects foreign hosts, ambiguous paths and server actions, sets security headers, and adds what
+// only the socket knows. Returns false once it has responded.
 export const guardRequest = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -61,10 +59,8 @@ export const guardRequest = (
 const maxPipelined = 8
 const pendingResponses = new WeakMap<object, ServerResponse[]>()
 
-/**
- * Handles pipelined requests one at a time. Node does not report a closed connection to a queued response, which
- * would hold its files open forever.
- */
+// Handles pipelined requests one at a time. Node does not report a closed connection to a queued response, which
+// would hold its files open forever.
 export const serializePipelinedRequests = (
   { socket }: IncomingMessage,
   response: ServerResponse,
@@ -110,7 +106,6 @@ const requirePlainPath = (url: string): void => {
   }
 }
 
-/** Next responds 500 to an invalid router state. */
 const requireRouterState = ({ headers }: IncomingMessage): void => {
   try {
     parseAndValidateFlightRouterState(headers['next-router-state-tree'])
@@ -132,7 +127,6 @@ export const serverOptions: ServerOptions = {
 }
 
 const pageMethods = ['GET', 'HEAD']
-/** Next fails on other methods. */
 const apiMethods = [...pageMethods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 const requireMethod = ({ method = '' }: IncomingMessage, path: string, dev: boolean): void => {
@@ -159,10 +153,8 @@ const showTrouble = (
   return false
 }
 
-/**
- * Whether another site, such as a chat, linked here. The browser then withholds the session cookie (SameSite=Strict).
- * The single sign-on callback is included, since it must know who is signed in.
- */
+// Whether another site, such as a chat, linked here. The browser then withholds the session cookie (SameSite=Strict).
+// The single sign-on callback is included, since it must know who is signed in.
 const isCrossSiteNavigation = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' &&
   headers['sec-fetch-mode'] === 'navigate' &&
@@ -210,7 +202,6 @@ const setSecurityHeaders = (response: ServerResponse): void => {
   response.setHeader('permissions-policy', deniedFeatures)
 }
 
-/** Browser features the console never uses. */
 const deniedFeatures = [
   ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid', 'magnetometer', 'microphone'],
   ...['midi', 'payment', 'publickey-credentials-get', 'serial', 'usb', 'xr-spatial-tracking'],

@@ -1,7 +1,6 @@
 import { csvLines } from '#lib/protocol/csv.ts'
 
 interface RowExport<Row extends { id: string }> {
-  /** File name without extension. */
   name: string
   format: 'csv' | 'json'
   /** A page of rows after the given id. */

@@ -16,10 +16,8 @@ export const heard = (socket: WebSocket): void => {
   if (lastActivityMs.has(socket)) lastActivityMs.set(socket, Date.now())
 }
 
-/**
- * Pings the socket and cuts it after a time without traffic. Sent bytes count as well: behind a flood the pong is
- * late.
- */
+// Pings the socket and cuts it after a time without traffic. Sent bytes count as well: behind a flood the pong is
+// late.
 export const terminateWhenDead = (socket: WebSocket): void => {
   lastActivityMs.set(socket, Date.now())
   for (const sign of ['message', 'ping', 'pong']) socket.on(sign, () => heard(socket))

@@ -3,7 +3,6 @@ import { HttpError } from './handle-request.ts'
 
 /** Less progress than this counts as stalled. */
 const leastBytes = 1024
-/** Checks per timeout. */
 const looks = 3
 
 /** Responds 408 to a stalled request body. Bodies waiting for a slow service do not count. */

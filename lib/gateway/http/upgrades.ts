@@ -28,10 +28,8 @@ export interface SocketRoute {
 
 const maxFrameBytes = 1024 * 1024
 
-/**
- * Handles WebSocket upgrades; rejections are plain HTTP responses. `forNext` receives hot-reload upgrades in
- * development.
- */
+// Handles WebSocket upgrades; rejections are plain HTTP responses. `forNext` receives hot-reload upgrades in
+// development.
 export const socketUpgrades = (routes: readonly SocketRoute[], forNext?: Upgrade): Upgrade => {
   const server = new WebSocketServer({
     noServer: true,

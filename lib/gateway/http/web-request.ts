@@ -5,10 +5,8 @@ import { pipeline } from 'node:stream/promises'
 /** A rejected body is drained this long, so that the browser gets the response instead of a reset. */
 const maxUnreadMs = 30_000
 
-/**
- * Handles a Node request with a web handler and reads the body only as fast as the handler does. Next's own adapter
- * would buffer large uploads in memory.
- */
+// Handles a Node request with a web handler and reads the body only as fast as the handler does. Next's own adapter
+// would buffer large uploads in memory.
 export const handleAsWebRequest = async (
   incoming: IncomingMessage,
   outgoing: ServerResponse,

@@ -4,7 +4,6 @@ import { slot } from '../registry/registry.ts'
 /** Per account: far above normal use (ten commands in ten tabs, a thousand pages), low enough to leave room for others. */
 export const maxConcurrent = { calls: 256, streams: 512, pages: 2_200 }
 
-/** Counts by kind and account. */
 export const inFlight = slot('inFlight', () => new Map<string, number>())
 
 /** Takes a slot and returns the function that releases it; undefined when the account has none left. */

@@ -1,4 +1,3 @@
-/** Queued turns by account, oldest first. */
 const queues = new Map<string, (() => void)[]>()
 let isScheduled = false
 let lastTurnMs = 0

@@ -69,10 +69,8 @@ export const checkSocket: SocketRoute = {
   },
 }
 
-/**
- * Responds to plain requests on WebSocket paths. If the browser meant to upgrade, an intermediary removed the header:
- * counted for the session's self-check.
- */
+// Responds to plain requests on WebSocket paths. If the browser meant to upgrade, an intermediary removed the header:
+// counted for the session's self-check.
 export const plainRequest = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { headers } = request

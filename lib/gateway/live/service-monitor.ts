@@ -21,14 +21,11 @@ export const checkHealth = async (withinMs: number, signal?: AbortSignal): Promi
 }
 
 export interface MonitorListener {
-  /** Called when the service becomes late or is back. */
   pulseChanged(): void
 }
 
-/**
- * Monitors whether the service responds, while anyone listens. A frozen service keeps its connections open and quiet
- * streams are normal, so it is polled after silence. Any response counts, since other services may lack the endpoint.
- */
+// Monitors whether the service responds, while anyone listens. A frozen service keeps its connections open and quiet
+// streams are normal, so it is polled after silence. Any response counts, since other services may lack the endpoint.
 export class ServiceMonitor {
   readonly #times: typeof monitorTimes
   readonly #listeners = new Set<MonitorListener>()
@@ -41,7 +38,6 @@ export class ServiceMonitor {
     this.#times = times
   }
 
-  /** Undefined while the service responds in time. */
   get lateSinceMs(): number | undefined {
     return this.#lateSinceMs
   }

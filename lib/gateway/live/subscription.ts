@@ -38,7 +38,6 @@ interface Subscription {
   asked: Pick<LiveTopic, 'params' | 'query'>
   position: string | undefined
   outlet: Subscriber
-  /** Called for every new connection. */
   opened?: (response: Response) => void
   heard?: () => void
   unreadable?: () => void
@@ -117,7 +116,6 @@ interface Signs {
   unreadable: (() => void) | undefined
 }
 
-/** A client that reports all activity, including comments in streams. */
 const watchedClient = (
   { account, api_key }: KeyHolder,
   signal: AbortSignal,

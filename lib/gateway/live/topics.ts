@@ -29,7 +29,6 @@ export interface Topic {
   read(asked: Asked): AsyncIterable<Step>
 }
 
-/** Topics read from the service. */
 type AnyTopic = Exclude<LiveEndpoint, 'alerts.watch'>
 
 const jobPollMs = 2_000
@@ -47,7 +46,6 @@ type Output = (call: {
   signal: AbortSignal
 }) => AsyncIterable<OutputChunk>
 
-/** Position: bytes so far. */
 const byOffset = (outputOf: (client: Client) => Output) =>
   async function* ({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
     let offset = Number(position ?? 0)
@@ -57,10 +55,8 @@ const byOffset = (outputOf: (client: Client) => Output) =>
     }
   }
 
-/**
- * Position: record count and a hash of the first record. The log always starts with everything stored; a different
- * first record means that older ones were pruned. The service cannot filter by source, so this does.
- */
+// Position: record count and a hash of the first record. The log always starts with everything stored; a different
+// first record means that older ones were pruned. The service cannot filter by source, so this does.
 async function* byCount({ client, params, query, position, signal }: Asked): AsyncGenerator<Step> {
   const [known, knownFirst] = position?.split(':') ?? []
   const { source } = (query ?? {}) as { source?: string }
@@ -103,7 +99,6 @@ const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
     }
   }
 
-/** How each topic is read from the service. */
 export const topics: Record<AnyTopic, Topic> = {
   'executions.streamStdout': {
     endpoint: executions.streamStdout,

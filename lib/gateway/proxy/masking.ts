@@ -19,7 +19,6 @@ export const maskResponse = async (text: string, account: string): Promise<strin
     ? JSON.stringify(await runInTurns(account, maskingRecord(JSON.parse(text))))
     : text
 
-/** Masks what the console's server reads for its pages. */
 export const maskingFetch =
   (account: string) =>
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>

@@ -35,10 +35,8 @@ const writeTimeoutMs = 120_000
 /** Importing ten thousand trials took two minutes on a busy machine. */
 const importTimeoutMs = 30 * 60_000
 
-/**
- * `/api/v1/*`: passes through exactly the contract's operations that a browser may use. The session cookie becomes the
- * bearer key; no other browser header reaches the service, and only listed service headers reach the browser.
- */
+// `/api/v1/*`: passes through exactly the contract's operations that a browser may use. The session cookie becomes the
+// bearer key; no other browser header reaches the service, and only listed service headers reach the browser.
 export const createProxy =
   (hooks: readonly ProxyHook[]) =>
   (request: Request): Promise<Response> =>

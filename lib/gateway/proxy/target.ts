@@ -7,7 +7,6 @@ import { decodeSegment } from '../http/request-guards.ts'
 const prefix = '/api'
 const maxQueryLength = 8192
 
-/** An operation of the contract with its path parameters and the raw query. */
 export interface Target {
   endpoint: Endpoint
   params: Record<string, string>
@@ -38,7 +37,6 @@ export const matchTarget = (request: Request): Target => {
 export const servicePath = ({ endpoint, params, search }: Target): string =>
   fillPath(endpoint.path, checkedParams(endpoint, params)) + checkedSearch(search)
 
-/** Whether the body may be too large to hold in memory. */
 export const acceptsLargeBody = (method: string | undefined, url: string | undefined): boolean => {
   const endpoint = endpointOf(method, url)
   return endpoint !== undefined && bodyLimit(endpoint) > defaultMaxBodyBytes

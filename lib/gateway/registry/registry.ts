@@ -1,9 +1,7 @@
 import type { Config } from '../config.ts'
 
-/**
- * State of the whole console process. Next bundles route handlers, so a module that `server.ts` imports as well is
- * loaded twice, and module-level state would exist twice. This object lives on `globalThis` and exists once.
- */
+// State of the whole console process. Next bundles route handlers, so a module that `server.ts` imports as well is
+// loaded twice, and module-level state would exist twice. This object lives on `globalThis` and exists once.
 export interface Registry {
   config: Config
   /** The origins this console answers under, by Host header. */
