@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 /** The console's own files; `service` belongs to the local service. */
 const consoleFiles = /^(session-secret|\w+\.sqlite(-wal|-shm|-journal)?)$/
@@ -29,4 +30,26 @@ const makeDir = (path: string): void => {
   if (existsSync(path)) return
   makeDir(dirname(path))
   mkdirSync(path, { mode: 0o700 })
+}
+
+/** Opens a database in the data folder, or in memory if the folder is unusable. */
+export const openConsoleDatabase = (dataDir: string | undefined, name: string, tables: string): DatabaseSync => {
+  const open = (file: string) => {
+    const database = new DatabaseSync(file, { timeout: 5000 })
+    // NORMAL: a power cut may lose the last write.
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${tables}`)
+    return database
+  }
+  try {
+    if (dataDir !== undefined) {
+      makeDataFolder(dataDir)
+      const file = join(dataDir, `${name}.sqlite`)
+      // SQLite would create it world-readable.
+      closeSync(openSync(file, 'a', 0o600))
+      return open(file)
+    }
+  } catch (error) {
+    console.error(`Keeping ${name} in memory because ${dataDir} is unusable:`, error)
+  }
+  return open(':memory:')
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { clientId } from './client-id.ts'
+import { clientId } from './wrong-key-limit.ts'
 
 /** File descriptors reserved for everything but connections, where the limit allows. */
 const usualSpare = 64

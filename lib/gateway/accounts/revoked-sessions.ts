@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { openConsoleDatabase } from '../console-database.ts'
+import { openConsoleDatabase } from '../data-folder.ts'
 import { registry, slot } from '../registry/registry.ts'
 
 export interface RevokedSession {

@@ -7,8 +7,7 @@ import { readJsonBody } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
 import { registry, slot } from '../registry/registry.ts'
-import { clientFor } from '../upstream/client.ts'
-import { unreachable } from '../upstream/unreachable.ts'
+import { clientFor, unreachable } from '../upstream/client.ts'
 import {
   clearedCookie,
   needsRenewal,

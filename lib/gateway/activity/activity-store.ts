@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Activity, type ActivityList, maxStoredActivities } from '#lib/protocol/activity.ts'
-import { openConsoleDatabase } from '../console-database.ts'
+import { openConsoleDatabase } from '../data-folder.ts'
 
 export interface ActivityQuery {
   search?: string | undefined

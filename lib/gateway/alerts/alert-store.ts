@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol/alerts.ts'
-import { openConsoleDatabase } from '../console-database.ts'
+import { openConsoleDatabase } from '../data-folder.ts'
 
 export interface HistoryQuery {
   state?: string | undefined

@@ -190,7 +190,7 @@ it('exports the whole history', async () => {
     })
   const csv = await (await gateway.fetch('/api/alerts?format=csv&search=past', { cookie })).text()
   expect(csv.split('\r\n')).toHaveLength(count + 2)
-  expect(csv).toMatch(/^"?id"?,"?kind"?,"?devbox_id"?,/)
+  expect(csv).toMatch(/^id,kind,devbox_id,/)
   expect(csv).toContain(`"'=1+1,""x"""`)
   const json = (await ask('GET', '?format=json&search=past')).body as Alert[]
   expect(json.map(({ first_heard_ms }) => first_heard_ms)).toEqual(Array.from({ length: count }, (_, n) => n).reverse())

@@ -1,5 +1,3 @@
-import { csvLines } from '#lib/protocol/csv.ts'
-
 interface RowExport<Row extends { id: string }> {
   name: string
   format: 'csv' | 'json'
@@ -41,8 +39,9 @@ function* pages<Row extends { id: string }>(read: RowExport<Row>['read']): Gener
 }
 
 function* csvOf<Row>(all: Iterable<readonly Row[]>, columns: Record<string, (row: Row) => string>): Generator<string> {
-  yield csvLines([Object.keys(columns)])
-  for (const rows of all) yield csvLines(rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row))))
+  yield line(Object.keys(columns))
+  for (const rows of all)
+    yield rows.map((row) => line(Object.values(columns).map((cellOf) => cell(cellOf(row))))).join('')
 }
 
 function* jsonOf(all: Iterable<readonly unknown[]>): Generator<string> {
@@ -54,3 +53,11 @@ function* jsonOf(all: Iterable<readonly unknown[]>): Generator<string> {
     }
   yield before === '[' ? '[]\n' : '\n]\n'
 }
+
+/** Escapes cells that a spreadsheet would run as formulas. */
+const cell = (value: string) => {
+  const inert = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
+}
+
+const line = (cells: readonly string[]) => `${cells.join(',')}\r\n`

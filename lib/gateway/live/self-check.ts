@@ -7,8 +7,7 @@ import { sessionView } from '../accounts/sign-in.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
 import { registry, slot } from '../registry/registry.ts'
-import { bearer } from '../upstream/client.ts'
-import { unreachable } from '../upstream/unreachable.ts'
+import { bearer, unreachable } from '../upstream/client.ts'
 
 const answerMs = 5_000
 const maxRemembered = 1_000

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startService } from '#lib/service/testing/service.ts'
 import { startConsole, startServer } from '../testing.ts'
-import { clientFor, limitListSize } from './client.ts'
+import { clientFor, limitListSize, unreachable } from './client.ts'
 
 it('gives up a service that does not answer, or not to the end, in time', async () => {
   const service = await startServer(({ url }, response) => {
@@ -31,4 +31,15 @@ it('leaves lists that are too large to draw to the browser, and reads a single r
   expect((await pages.axons.get({ params: { id: ids[0] ?? '' } })).metadata).toEqual(large)
   await gateway.close()
   await service.close()
+})
+
+const failing = (code: string) =>
+  unreachable('https://s', new Error('fetch failed', { cause: Object.assign(new Error('tls'), { code }) }))
+
+it('adds the cause where someone can fix it', () => {
+  expect(failing('ENOTFOUND')).toMatch(/host name not found/)
+  expect(failing('CERT_HAS_EXPIRED')).toMatch(/its certificate has expired/)
+  expect(failing('DEPTH_ZERO_SELF_SIGNED_CERT')).toMatch(/its certificate is not trusted/)
+  expect(failing('ECONNREFUSED')).toBe('Cannot reach the service at https://s')
+  expect(unreachable('https://s', 'no error')).toBe('Cannot reach the service at https://s')
 })

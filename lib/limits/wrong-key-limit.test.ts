@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { clientId } from './client-id.ts'
+import { clientId } from './wrong-key-limit.ts'
 
 it('counts an IPv4 address as a client, and of IPv6 a network', () => {
   expect(['192.0.2.7', '::ffff:192.0.2.7', 'unknown', ''].map(clientId)).toEqual([
