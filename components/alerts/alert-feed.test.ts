@@ -1,14 +1,12 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Alert, Silence } from '#lib/protocol/alerts.ts'
 import { alertOf } from '#lib/protocol/testing.ts'
 import {
   audibleAlerts,
   clockError,
   emptyAlertFeed,
-  evictionOf,
   nextAlertFeed,
   nextFirst,
-  timeLeftMs,
   urgencyOf,
   urgencyOfTime,
 } from './alert-feed.ts'
@@ -36,20 +34,6 @@ it('keeps one entry per alert, earliest deadline first, and closed alerts apart'
   expect(after.closed).toMatchObject([{ id: 'b', state: 'withdrawn' }])
   const again = nextAlertFeed(after, [{ event: 'alert', data: soon }])
   expect([again.open.length, again.closed]).toEqual([2, []])
-})
-
-it('finds the pending eviction of a devbox', () => {
-  const end = alertOf({ id: 'dbx_2:end', kind: 'end', devbox_id: 'dbx_2' })
-  const feed = feedOf(alertOf(), end)
-  expect(evictionOf(feed, 'dbx_1')).toEqual(alertOf())
-  expect(evictionOf(feed, 'dbx_2')).toBeUndefined()
-})
-
-it('sorts once, however many alerts arrive together', () => {
-  const sorted = vi.spyOn(Array.prototype, 'sort')
-  feedOf(...Array.from({ length: 5_000 }, (_, n) => alertOf({ id: `dbx_${n}`, deadline_ms: n })))
-  expect(sorted).toHaveBeenCalledOnce()
-  sorted.mockRestore()
 })
 
 it('mutes silenced alerts until the silence ends by the console’s clock', () => {
@@ -86,12 +70,6 @@ it('moves overdue alerts behind pending ones', () => {
   expect(order(13_000)).toEqual(['b', 'c', 'a'])
   const ahead = withOffset(feed, 600_000)
   expect(nextFirst(ahead.open, ahead, -590_000).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
-})
-
-it('counts down by the clock of the console', () => {
-  const feed = withOffset(feedOf(alertOf()), -600_000)
-  expect(timeLeftMs(feed, 600_000, 600_000)).toBe(600_000)
-  expect(timeLeftMs(feed, 600_000, 2_000_000)).toBe(0)
 })
 
 it('derives the urgency of a deadline from the time left and whether the disk is deleted', () => {

@@ -65,7 +65,7 @@ export const announceAlarms = (
   const isNotified = notificationState(notifications).is === 'on'
   const announce = (alert: Alert, { title, body, toastTitle, tone, action }: Announcement) => {
     const leftMs = timeLeftMs(feed, alert.deadline_ms, Date.now())
-    if (isNotified) void notify({ alert, title: title(leftMs), body, leftMs, account }, () => show(alert))
+    if (isNotified) void notify({ alert, title: title(leftMs), body, leftMs, account })
     toast[tone](toastTitle(leftMs), {
       id: alarmOf(alert),
       description: alert.kind === 'test' ? undefined : body,
@@ -144,7 +144,7 @@ interface Notice {
   account: string
 }
 
-const notify = async ({ alert, title, body = '', leftMs, account }: Notice, show: () => void) => {
+const notify = async ({ alert, title, body = '', leftMs, account }: Notice) => {
   const options = {
     body,
     tag: alert.job?.id ?? alert.devbox_id,
@@ -154,7 +154,7 @@ const notify = async ({ alert, title, body = '', leftMs, account }: Notice, show
   }
   const path = paths.evictions({ alert: alert.id })
   try {
-    await showNotification({ title, options, alarm: alarmOf(alert), path, account }, show)
+    await showNotification({ title, options, alarm: alarmOf(alert), path, account })
   } catch (error) {
     toast.attention('The browser didn’t show the notification', {
       id: 'notification-refused',

@@ -1,6 +1,6 @@
 import { alertSettings } from './alert-settings.ts'
 
-// Shown through a service worker, which phones require, or by the page itself where there is none.
+// Shown through a service worker, which phones require.
 
 const workerPath = '/alert-worker.js'
 
@@ -45,26 +45,11 @@ export const turnOnNotifications = async (account: string): Promise<void> => {
   alertSettings.change({ notifications: true })
 }
 
-export const showNotification = async (notification: AlertNotification, onClick?: () => void): Promise<void> => {
-  const { title, options, alarm, path, account } = notification
-  const all = { ...options, data: { alarm, path, account } }
-  try {
-    if (!('serviceWorker' in navigator)) throw new Error('Service workers aren’t available at this address.')
-    await navigator.serviceWorker.register(workerPath, { updateViaCache: 'none' })
-    return await (await navigator.serviceWorker.ready).showNotification(title, all)
-  } catch (workerError) {
-    try {
-      const shown = new Notification(title, all)
-      shown.onclick = () => {
-        window.focus()
-        onClick?.()
-        shown.close()
-      }
-    } catch {
-      // Where only a service worker may show notifications, its own error is the useful one.
-      throw workerError
-    }
-  }
+export const showNotification = async ({ title, options, alarm, path, account }: AlertNotification): Promise<void> => {
+  if (!('serviceWorker' in navigator)) throw new Error('Service workers aren’t available at this address.')
+  await navigator.serviceWorker.register(workerPath, { updateViaCache: 'none' })
+  const registration = await navigator.serviceWorker.ready
+  await registration.showNotification(title, { ...options, data: { alarm, path, account } })
 }
 
 /** Closes the notifications of these alarms, whichever tab showed them. */

@@ -30,18 +30,6 @@ const batchMs = 1_000
 /** About 250 KB of JSON. */
 const maxPerMessage = 500
 
-/** The JSON body. `text` is what chats such as Slack display. */
-interface Message {
-  event: AlertEventName
-  /** The alert with the earliest deadline. */
-  alert: Alert
-  /** All alerts of the message, earliest deadline first. */
-  alerts: Alert[]
-  text: string
-  account: { id: string; name: string }
-  sent_ms: number
-}
-
 /** An alert with the number of its latest update. */
 interface Update extends LinkedAlert {
   number: number
@@ -136,17 +124,11 @@ export class Webhook {
     this.onChange()
   }
 
+  /** `alert` has the earliest deadline; chats such as Slack display `text`. */
   #body({ event, at_ms }: WebhookDelivery, updates: readonly Update[]): string {
     const alerts = updates.map(({ alert }) => alert)
-    const message: Message = {
-      event,
-      alert: alerts[0] as Alert,
-      alerts,
-      text: alertsText(updates),
-      account: this.#account,
-      sent_ms: at_ms,
-    }
-    return JSON.stringify(message)
+    const [alert] = alerts
+    return JSON.stringify({ event, alert, alerts, text: alertsText(updates), account: this.#account, sent_ms: at_ms })
   }
 
   close(): void {

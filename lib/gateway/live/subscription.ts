@@ -93,7 +93,8 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
       if (signal.aborted) return
       const isRefusal = isFinal(error)
       if (isRefusal && !retry) return outlet.end(liveError(error))
-      if (isSilent || isIdleEnd(error)) {
+      // A timeout only signals inactivity or a service restart.
+      if (isSilent || (error instanceof ApiError && error.code === 'timeout')) {
         await pause(times.firstMs, signal)
         continue
       }
@@ -110,17 +111,15 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
   }
 }
 
-interface Signs {
-  opened(response: Response): void
-  heard(): void
-  unreadable: (() => void) | undefined
-}
-
 const watchedClient = (
   { account, api_key }: KeyHolder,
   signal: AbortSignal,
   connectMs: number,
-  { opened, heard, unreadable }: Signs,
+  {
+    opened,
+    heard,
+    unreadable,
+  }: Required<Pick<Subscription, 'opened' | 'heard'>> & { unreadable: (() => void) | undefined },
 ): Client =>
   createClient({
     baseUrl: registry().service.url(),
@@ -152,9 +151,6 @@ const watchedClient = (
       return new Response(response.body.pipeThrough(listening), response)
     }),
   })
-
-/** A stream end that only signals inactivity or a service restart. */
-const isIdleEnd = (error: unknown): boolean => error instanceof ApiError && error.code === 'timeout'
 
 const liveError = (error: unknown): LiveError =>
   error instanceof ApiError
