@@ -8,7 +8,6 @@ export class ApiError extends Error {
   declare readonly requestId: string | undefined
   declare readonly field: string | undefined
   declare readonly retryAfterMs: number | undefined
-  /** Retry time by this machine's clock. */
   readonly retryAtMs: number | undefined
 
   constructor(
@@ -32,7 +31,6 @@ export const isFinal = (error: unknown): boolean => error instanceof ApiError &&
 
 export const isFinalCode = (code: string): boolean => final.includes(code)
 
-/** Reads an error response. */
 export const readError = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
   const body = readObject(text)
@@ -74,7 +72,6 @@ const readObject = (text: string): Record<string, unknown> => {
   try {
     return Object(JSON.parse(text))
   } catch {
-    // Another error format: use what is known without it.
     return {}
   }
 }

@@ -3,10 +3,7 @@ export interface Backoff {
   maxMs: number
 }
 
-/**
- * Exponential backoff up to `maxMs`, with 20% jitter so that clients do not reconnect in step. `attempt` counts from
- * 0.
- */
+/** Exponential backoff with 20% jitter, so that clients do not reconnect in step. `attempt` counts from 0. */
 export const backoffMs = (attempt: number, { firstMs, maxMs }: Backoff, random = Math.random): number =>
   Math.min(maxMs, firstMs * 2 ** attempt) * (0.8 + random() * 0.4)
 

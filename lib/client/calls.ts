@@ -40,11 +40,7 @@ interface AnyCall extends CallOptions {
   file?: Blob
 }
 
-/**
- * One method per operation: `createCalls({ axons }, …).axons.list({ query })`. Responses are parsed leniently:
- * unknown fields and values pass through, missing ones become empty. Streams are async iterables that never
- * reconnect.
- */
+/** One method per operation, as in `calls.axons.list({ query })`. Reads responses leniently; streams never reconnect. */
 export const createCalls = <R extends Resources>(
   resources: R,
   { baseUrl, headers = {}, fetch = globalThis.fetch, onUnreadable }: ClientOptions,
@@ -95,7 +91,6 @@ export const createCalls = <R extends Resources>(
   ) as unknown as Calls<R>
 }
 
-/** Loaded lazily: pages use their live connection instead. */
 async function* readStream(open: () => Promise<Response>, onUnreadable?: () => void) {
   const { readEvents } = await import('./events.ts')
   yield* readEvents(open, streamError, onUnreadable)

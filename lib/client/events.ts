@@ -1,10 +1,8 @@
-/** A server-sent event: name (`message` by default) and data lines. */
 export interface ServerEvent {
   event: string
   data: string
 }
 
-/** Longer events are skipped. */
 const maxEventLength = 4 * 1024 * 1024
 
 /** Parses an event stream in chunks of any size (HTML standard, 9.2.6). Comments, ids and retry times are ignored. */
@@ -94,10 +92,7 @@ export async function* parseEvents(
   }
 }
 
-/**
- * The JSON of each event. Calls `onUnreadable` for invalid or oversized events, and throws the error of an `error`
- * event.
- */
+/** The JSON of each event; invalid and oversized ones are only counted. Throws the error of an `error` event. */
 export async function* readEvents<T>(
   open: () => Promise<Response>,
   toError: (data: string) => Error,

@@ -6,12 +6,10 @@ export const AgentUsage = z.object({
   n_cache_tokens: z.nullish(z.int()),
   n_output_tokens: z.nullish(z.int()),
   cost_usd: z.nullish(z.number()),
-  /** Reason if no value is known. */
   unknown_because: z.nullish(z.string()),
 })
 export type AgentUsage = z.infer<typeof AgentUsage>
 
-/** Sums over the attempts that report a value. */
 export const RunUsage = z.object({
   ...AgentUsage.shape,
   n_with_tokens: z.int(),

@@ -73,7 +73,6 @@ export type AxonPublish = z.infer<typeof AxonPublish>
 
 export const AxonEvent = z.object({
   axon_id: z.string(),
-  /** Strictly increases within an axon. */
   sequence: z.int(),
   timestamp_ms: EpochMs,
   origin: openEnum(eventOrigins),
@@ -111,7 +110,6 @@ export const SqlBatchResult = z.object({
 })
 export type SqlBatchResult = z.infer<typeof SqlBatchResult>
 
-/** Returns why the axon cannot be changed, or null. */
 export const changeRefusal = ({ deleted_at_ms }: Pick<Axon, 'deleted_at_ms'>): string | null =>
   deleted_at_ms == null ? null : 'The axon is deleted'
 

@@ -59,13 +59,11 @@ export const ScenarioOutcome = z.object({
   duration_ms: z.nullish(z.int()),
   failure_reason: z.nullish(z.object({ exception_type: z.string(), exception_message: z.string() })),
   attempt: z.nullish(z.int()),
-  /** Differences from the task as specified. */
   warnings: z.nullish(z.array(z.string())),
   /** Whether a warning may have affected the score, which is then not comparable. */
   environment_differs: z.nullish(z.boolean()),
   agent_version: z.nullish(z.string()),
   usage: z.nullish(AgentUsage),
-  /** Paths of ATIF trajectories among the log files of the scenario run. */
   trajectories: z.nullish(z.array(z.string())),
 })
 
@@ -114,7 +112,6 @@ export const BenchmarkJob = z.object({
     }),
   ),
   failure_reason: z.nullish(z.string()),
-  /** Unsupported settings of the job file, and differences from its tasks as specified. */
   warnings: z.nullish(z.array(z.string())),
   benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
   in_progress_runs: z.nullish(z.array(InProgressRun)),
@@ -143,7 +140,6 @@ export type BenchmarkJobListQuery = z.output<typeof BenchmarkJobListQuery>
 /** Unspecified: longest job file. */
 export const maxYamlBytes = 512 * 1024
 
-/** JSON escapes take 2 bytes per line break, 6 per control character. */
 const maxBodyBytes = 32 * 1024 * 1024
 
 // Values are checked later, together, so that one error names every problem.
@@ -188,7 +184,6 @@ export type BenchmarkJobImport = z.output<typeof BenchmarkJobImport>
 export const BenchmarkJobImported = z.object({
   job_id: z.string(),
   name: z.string(),
-  /** Whether the account already has this job, in which case nothing changed. */
   already_imported: z.boolean(),
   n_trials: z.int(),
   warnings: z.array(z.string()),
@@ -198,7 +193,6 @@ export type BenchmarkJobImported = z.infer<typeof BenchmarkJobImported>
 export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
   list: get('/v1/benchmark_jobs', json(BenchmarkJobList), { query: BenchmarkJobListQuery }),
   create: post('/v1/benchmark_jobs', json(BenchmarkJob), { body: BenchmarkJobCreate, maxBodyBytes }),
-  /** Extension. */
   import: post('/v1/benchmark_jobs/import', json(BenchmarkJobImported), {
     body: BenchmarkJobImport,
     bodyFormat: 'multipart',
@@ -207,7 +201,6 @@ export const benchmarkJobs = defineEndpoints('benchmarkJobs', 'beta', {
   get: get('/v1/benchmark_jobs/:id', json(BenchmarkJob), { params: ById }),
   /** Extension: the specification can cancel only single runs. */
   cancel: post('/v1/benchmark_jobs/:id/cancel', json(BenchmarkJob), { params: ById }),
-  /** Extension. */
   setConcurrency: post('/v1/benchmark_jobs/:id/concurrency', json(BenchmarkJob), {
     params: ById,
     body: ConcurrencyChange,

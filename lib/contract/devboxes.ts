@@ -134,10 +134,7 @@ const allowedIn: Record<DevboxAction, readonly string[] | null> = {
 
 const stateNames: Record<string, string> = { failure: 'failed' }
 
-/**
- * Returns why `status` does not allow `action`, or null: the message of a 400 and of a disabled button. See also
- * `resumeRefusal` and `shutdownRefusal`.
- */
+/** Returns why `status` does not allow `action`, or null: the message of a 400 and of a disabled button. */
 export const devboxRefusal = (action: DevboxAction, status: string): string | null => {
   const allowed = allowedIn[action]
   if (allowed === null || allowed.includes(status)) return null
@@ -159,12 +156,10 @@ export const keepsDisk = ({ status, state_transitions }: WithHistory): boolean =
 export const hasRun = ({ state_transitions }: Pick<Devbox, 'state_transitions'>): boolean =>
   state_transitions.some(({ status }) => status === 'running')
 
-/** Returns why the devbox cannot be resumed, or null. */
 export const resumeRefusal = (devbox: WithHistory): string | null =>
   devboxRefusal('resume', devbox.status) ??
   (keepsDisk(devbox) ? null : 'The devbox failed before it ran, so there is no disk to resume')
 
-/** Returns why shutting down would change nothing, or null. */
 export const shutdownRefusal = (devbox: WithHistory): string | null =>
   keepsDisk(devbox) ? devboxRefusal('shutdown', devbox.status) : 'The devbox has already ended'
 

@@ -113,7 +113,6 @@ export type EndpointResult<E extends Endpoint> = E['response'] extends { schema:
   ? z.output<S>
   : never
 
-/** Fills in percent-encoded parameters. Throws a TypeError if one is missing or empty. */
 export const fillPath = (path: string, params: Record<string, unknown> = {}): string =>
   path.replace(/:([a-z_]+)/g, (_, name: string) => {
     const value = params[name]
@@ -123,14 +122,10 @@ export const fillPath = (path: string, params: Record<string, unknown> = {}): st
 
 export interface RouteMatch<E extends Endpoint> {
   match?: { endpoint: E; params: Record<string, string | undefined> }
-  /** Methods of the path, if it has no endpoint for the requested one. */
   allow?: string[]
 }
 
-/**
- * Finds the endpoint for a method and decoded path segments. A segment that failed to decode (undefined) matches parameters
- * only. Fixed segments take precedence over parameters.
- */
+/** Fixed segments take precedence over parameters. A segment that failed to decode (undefined) matches parameters only. */
 export const createMatcher = <E extends Endpoint>(endpoints: readonly E[]) => {
   const patterns = endpoints.flatMap((endpoint) =>
     [endpoint.path, ...(endpoint.aliases ?? [])].map((each) => ({ endpoint, segments: each.slice(1).split('/') })),

@@ -7,10 +7,7 @@ const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
 export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: Deadline })
 export type Eviction = z.infer<typeof Eviction>
 
-/**
- * Unspecified: number of pending evictions at the start of the watch. For services that do not send it, the console waits a
- * fixed time for them.
- */
+/** Unspecified: number of pending evictions at the start of the watch. */
 export const pendingCountHeader = 'x-pending-evictions'
 
 export const evictions = defineEndpoints('evictions', 'stable', {

@@ -45,7 +45,6 @@ export type ExecuteCommand = z.infer<typeof ExecuteCommand>
 export const stdinSignals = ['EOF', 'INTERRUPT'] as const
 export type StdinSignal = (typeof stdinSignals)[number]
 
-/** Longest time a request waits for a command to end. */
 export const maxWaitSeconds = 25
 const maxOffset = Number.MAX_SAFE_INTEGER
 const ByExecution = z.object({ devbox_id: Id, execution_id: Id })

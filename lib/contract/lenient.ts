@@ -1,11 +1,7 @@
 import type * as z from 'zod/mini'
 import { StringMap } from './common.ts'
 
-/**
- * Coerces a response so that code relying on the schema does not break: a missing list is empty, missing text '', a missing
- * number NaN, or undefined if optional. Other types become strings where strings are expected. Unknown fields and values
- * pass through; a valid response is returned unchanged.
- */
+/** Coerces missing and mistyped fields so that code relying on the schema does not break. Unknown ones pass through. */
 export const readLeniently = <S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> =>
   read(schema, value) as z.output<S>
 

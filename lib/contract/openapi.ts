@@ -11,7 +11,6 @@ export const openApiDocument = () => {
   for (const endpoint of endpoints) {
     for (const [i, address] of [endpoint.path, ...(endpoint.aliases ?? [])].entries()) {
       const path = address.replace(/:([a-z_]+)/g, '{$1}')
-      // Operation ids must be unique.
       const described = { ...operation(endpoint), ...(i > 0 ? { operationId: `${endpoint.id}.alias${i}` } : {}) }
       paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described }
     }

@@ -93,10 +93,7 @@ const splitMetadataName = (name: string): [key: string | undefined, operator: st
   return more.length > 0 ? [undefined, undefined] : [key, operator]
 }
 
-/**
- * Parses the query string of an API request or page address; the inverse of `encodeQuery`. Ignores parameters that are not
- * in the schema and reports invalid values under their parameter name.
- */
+/** The inverse of `encodeQuery`, for API requests and page addresses. Ignores parameters that are not in the schema. */
 export const parseQuery = <S extends z.ZodMiniType>(
   schema: S,
   search: string | URLSearchParams,

@@ -16,7 +16,6 @@ const allowedIn: Record<ScenarioRunAction, readonly string[]> = {
   complete: ['running', 'scored'],
   cancel: ['running', 'scoring', 'scored'],
 }
-/** Returns why `state` does not allow `action`, or null. */
 export const scenarioRunRefusal = (action: ScenarioRunAction, state: string): string | null =>
   allowedIn[action].includes(state)
     ? null

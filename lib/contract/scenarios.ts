@@ -17,13 +17,11 @@ import { listQuery } from './query-string.ts'
 export const definitionStatuses = ['active', 'archived'] as const
 export const validationTypes = ['UNSPECIFIED', 'FORWARD', 'REVERSE', 'EVALUATION'] as const
 export const defaultScorerTimeoutSeconds = 1800
-/** Allowed rounding error of the sum of weights. */
 export const weightTolerance = 0.001
 
 const scorerMessage = 'must be 1 to 128 letters, digits, - or _'
 const shortName = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, scorerMessage))
 
-/** Returns a score from 0 to 1. */
 export const Scorer = z.discriminatedUnion('type', [
   z.object({ type: z.literal('command_scorer'), command: z.nullish(z.string()) }),
   /** Prints a line `score=<number>`. */

@@ -16,13 +16,11 @@ const SecretValue = z.string().check(
 )
 const ByName = z.object({ name: SecretName })
 
-/** Never includes the value. */
 export const Secret = z.object({ id: z.string(), name: z.string(), create_time_ms: EpochMs, update_time_ms: EpochMs })
 export type Secret = z.infer<typeof Secret>
 
 export const secrets = defineEndpoints('secrets', 'stable', {
   list: get('/v1/secrets', json(z.object({ secrets: z.array(Secret), ...pageEnvelope })), {
-    // No cursor: increase the limit to get more.
     query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
   }),
   create: post('/v1/secrets', json(Secret), { body: z.object({ name: SecretName, value: SecretValue }) }),

@@ -63,7 +63,6 @@ export type SnapshotListQuery = z.output<typeof SnapshotListQuery>
 export const SnapshotList = z.object({ snapshots: z.array(Snapshot), ...pageEnvelope })
 export type SnapshotList = z.infer<typeof SnapshotList>
 
-/** Returns why a snapshot cannot be deleted, or null: the message of a 409 and of a disabled button. */
 export const deleteRefusal = (status: string): string | null => {
   if (status === 'complete') return null
   if (status === 'in_progress') return 'The snapshot is still being taken'

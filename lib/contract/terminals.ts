@@ -35,7 +35,6 @@ const sizeOf = ({ cols, rows }: SizeText): { size?: { cols: number; rows: number
 
 const sizeText = { cols: cellText, rows: cellText }
 
-/** Without both cols and rows there is no `size`. */
 export const SizeQuery = z.pipe(z.object(sizeText).check(checkSize), z.transform(sizeOf))
 
 // Unspecified: `after` lets a client reconnect without losing or repeating a byte.
@@ -56,10 +55,7 @@ const AttachQuery = z.pipe(
   })),
 )
 
-/**
- * Handshake response header: offset of the first byte that is sent. It is `after` if that byte is still buffered, else the
- * first buffered byte. Offsets are per shell; a new shell of the same name has a different `x-shell-id`.
- */
+/** Handshake response header: offset of the first byte that is sent, in the shell that `x-shell-id` identifies. */
 export const outputOffsetHeader = 'x-output-offset'
 export const shellIdHeader = 'x-shell-id'
 /** Unspecified: handshake response header with the number of input bytes the shell has received from all clients. */

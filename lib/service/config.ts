@@ -17,9 +17,7 @@ export interface ServiceConfig {
   maxStorageBytes?: number
   pressure: Pressure
   datasets: readonly string[]
-  /** Fails trials whose environment differs from their task's; otherwise the outcome is marked. */
   strictEnvironments: boolean
-  /** Total size of built task environments; 0: unlimited. */
   maxEnvironmentBytes: number
   maxTrials: number
   agents: Readonly<Record<string, string>>

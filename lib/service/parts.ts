@@ -47,7 +47,6 @@ export interface ServiceBase {
   lostAndFound: LostAndFound
 }
 
-/** What the routes work with. */
 export type Deps = Awaited<ReturnType<typeof startParts>>
 
 export const startParts = async (base: ServiceBase) => {

@@ -25,12 +25,10 @@ export interface Service {
   port: number
   serviceId: string
   routes: readonly Route[]
-  /** Announces to all watchers that the devboxes will stop. False if there are none. */
   announceEnd: (deadlineMs: number) => boolean
   close: () => Promise<void>
 }
 
-/** Rejects with a StartError if the folder or port is unavailable. */
 export const createService = async (
   config: ServiceConfig,
   choice: EngineProbe = probeEngine(config.isolation),

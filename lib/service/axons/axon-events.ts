@@ -33,7 +33,6 @@ interface Options {
   now: () => number
 }
 
-/** Publishes events and streams them to subscribers once they are on disk. */
 export class AxonEvents {
   readonly #options: Options
   readonly #topics = new Map<string, Topic>()
@@ -49,7 +48,6 @@ export class AxonEvents {
     })
   }
 
-  /** Events after a sequence, then new ones until the axon is deleted or the signal aborts. */
   subscribe(account: string, id: string, afterSequence: number, signal: AbortSignal): AsyncIterable<AxonEvent> {
     const { seq } = this.#options.store.find(account, id) ?? notFound('axon', id)
     return this.#follow(account, id, seq, afterSequence, signal)

@@ -42,10 +42,7 @@ interface Target {
   isDeleted: boolean
 }
 
-/**
- * Runs SQL on the databases of axons, and lists axons, in separate processes: a statement blocks no other request, and is
- * killed with its process if it takes too much time or memory.
- */
+/** Runs SQL of users, and lists axons, in processes that are killed if they take too much time or memory. */
 export class AxonSql {
   readonly #options: Options
   readonly #queries: SqlProcesses

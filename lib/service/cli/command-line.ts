@@ -18,7 +18,6 @@ export interface CommandLine extends ServiceConfig {
   name: string | undefined
   importChoices: BenchmarkJobImport
   deadlineSeconds: number
-  /** Notice that running devboxes get before the service stops. */
   drainMs: number
   /** Exits when stdin closes, so a killed parent leaves no orphan. */
   stopWithParent: boolean

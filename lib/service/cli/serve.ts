@@ -37,7 +37,6 @@ const shutdownHandlers = (service: Service, drainMs: number) => {
   let stopping = false
   let hasFailed = false
 
-  /** Stops after the drain period if there are devboxes; a second call skips the wait. */
   const stop = async () => {
     if (stopping) return skipDrain.abort()
     stopping = true

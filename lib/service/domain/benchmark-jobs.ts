@@ -24,18 +24,15 @@ const moves: Record<BenchmarkJobState, Partial<Record<JobEvent, BenchmarkJobStat
   incomplete: {},
 }
 
-/** Returns the state after `event`; undefined if the event does not apply. */
 export const nextJobState = (state: string, event: JobEvent): BenchmarkJobState | undefined =>
   moves[state as BenchmarkJobState]?.[event]
 
-/** Indexes within the job. */
 export interface TrialPlace {
   attempt: number
   scenario: number
   agent: number
 }
 
-/** All trials of a job in Harbor's order. */
 export function* trialPlaces(attempts: number, scenarios: number, agents: number): Generator<TrialPlace> {
   for (let attempt = 0; attempt < attempts; attempt++)
     for (let scenario = 0; scenario < scenarios; scenario++)
@@ -59,13 +56,11 @@ const outcomeByState: Record<string, OutcomeState> = {
   failed: 'FAILED',
 }
 
-/** Uses Harbor's exception names. */
 export interface RunFailure {
   exception_type: string
   exception_message: string
 }
 
-/** An ended scenario run of a job, excluding runs replaced by a retry. */
 export interface EndedTrial {
   id: string
   scenario_id: string
@@ -73,12 +68,10 @@ export interface EndedTrial {
   state: string
   outcome: string | null
   score: number | null
-  /** Harbor trials only. */
   rewards: Record<string, number> | null
   failure: RunFailure | null
   start_time_ms: number
   end_time_ms: number
-  /** Zero-based. */
   attempt: number | null
   warnings: string[] | null
   environment_differs: boolean
@@ -88,7 +81,6 @@ export interface EndedTrial {
 export interface AgentRecord {
   version: string | null
   usage: AgentUsage
-  /** Paths of trajectories among the log files of the scenario run. */
   trajectories: string[]
 }
 
@@ -115,7 +107,6 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
 
 interface RunOfJob {
   id: string
-  /** Null or missing if unknown. */
   planned_trials?: number | null
   start_time_ms: number
   end_time_ms: number | null

@@ -21,7 +21,6 @@ export const scoreOver = (scores: readonly number[], count: number): number => {
 interface CountedRun {
   state: ScenarioRunState
   score: number | null
-  /** True if the trial was retried. */
   replaced: boolean
 }
 

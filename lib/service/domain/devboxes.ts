@@ -42,7 +42,6 @@ export const idlePolicy = ({ lifecycle, after_idle }: LaunchParameters) =>
 export const keepAliveUntil = (parameters: LaunchParameters, nowMs: number): number | null =>
   idlePolicy(parameters) ? null : nowMs + (parameters.keep_alive_time_seconds ?? defaultKeepAliveSeconds) * 1000
 
-/** A valid host name for the prompt, from `name` or else `fallback`. */
 export const hostnameFor = (name: string | null | undefined, fallback: string): string => {
   const clean = (text: string) =>
     text
@@ -55,7 +54,6 @@ export const hostnameFor = (name: string | null | undefined, fallback: string): 
 
 const active: readonly (string | undefined)[] = ['initializing', 'running', 'suspending']
 
-/** CPU and memory count while the devbox is active, disk until it ends. */
 export const usageOf = (
   { id, status, create_time_ms, end_time_ms, state_transitions }: UsedDevbox,
   { cpuCores, memoryGb, diskGb }: Resources,
@@ -82,7 +80,6 @@ export const usageOf = (
 
 type UsedDevbox = Pick<Devbox, 'id' | 'status' | 'create_time_ms' | 'end_time_ms' | 'state_transitions'>
 
-/** Reason shown to users whose commands and terminals ended. */
 export const endReason = ({ status, shutdown_reason, failure_reason }: EndingDevbox, isEvicted: boolean): string => {
   if (status === 'suspending')
     return isEvicted ? 'The devbox is suspending: it was evicted' : 'The devbox is suspending'

@@ -70,7 +70,6 @@ const machineProblem = (parameters: LaunchParameters, machine: Architecture): La
   return undefined
 }
 
-/** Undefined if the service does not support the policy. */
 export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: string[] } | undefined => {
   if (egress.allow_all) return 'public'
   const { allow_all: _, allowed_hostnames: hostnames, allowed_cidrs, ...switches } = egress

@@ -44,7 +44,6 @@ interface Secrets {
   missing(account: string, names: readonly string[]): string[]
 }
 
-/** Throws a 400 with all missing variables and secrets. */
 export const requireNeeds = (secrets: Secrets, account: string, needs: Needs, profile: RunProfile): void => {
   const missing = secrets.missing(account, [...new Set(Object.values(profile.secrets ?? {}))])
   const problems = [

@@ -23,7 +23,6 @@ const moves: Record<ScenarioRunState, Partial<Record<ScenarioRunEvent, ScenarioR
   failed: {},
 }
 
-/** Returns the state after `event`; undefined if the event does not apply. */
 export const nextRunState = (state: string, event: ScenarioRunEvent): ScenarioRunState | undefined =>
   moves[state as ScenarioRunState]?.[event]
 

@@ -1,9 +1,6 @@
 const clause = /^(===?|!=|~=|<=?|>=?)\s*(\d+(?:\.\d+)*)(\.\*)?$/
 
-/**
- * Whether a version such as 3.12.10 satisfies a constraint such as `>=3.10,<4`, `==3.12.*` or `~=3.11`. Undefined for an
- * invalid constraint. Only the leading numbers of a version count.
- */
+/** Whether the leading numbers of a version satisfy a constraint such as `>=3.10,<4` or `~=3.11`; undefined if invalid. */
 export const meetsConstraint = (version: string, constraint: string): boolean | undefined => {
   const actual = numbers(/^\d+(\.\d+)*/.exec(version)?.[0] ?? '')
   let meets = true

@@ -14,7 +14,6 @@ export interface Admission {
   router: Router
   authenticate: Authenticate
   checkHost: (request: IncomingMessage) => void
-  /** Buffers uploaded files that arrive before their form fields. */
   spoolFolder: string
 }
 

@@ -18,7 +18,6 @@ export interface Identity {
   protocol?: string
 }
 
-/** Throws 401 without a valid credential, 429 after too many wrong ones. */
 export type Authenticate = (request: IncomingMessage, match: Match | undefined) => Promise<Identity>
 
 type ByKey = (token: string | undefined) => Identity | undefined

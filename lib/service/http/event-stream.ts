@@ -14,7 +14,6 @@ interface EventStream<T> {
   toServiceError: (error: unknown) => ServiceError
 }
 
-/** Sends each item of `source` as a data-only event, with backpressure, and always closes the source. */
 export const sendEventStream = async <T>(stream: EventStream<T>) => {
   const { response, requestId, signal, toServiceError } = stream
   response.writeHead(200, {

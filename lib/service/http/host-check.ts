@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
-/**
- * Rejects requests that a web page could cause: unknown host names (DNS rebinding) and any `Origin`. The service serves
- * no pages, so every origin is foreign and no CORS header is sent.
- */
+/** Rejects requests that a web page could cause: unknown host names (DNS rebinding) and any `Origin`. */
 export const createHostCheck = (
   host: string,
   allowHosts: readonly string[],

@@ -6,8 +6,7 @@ export interface Caller {
   scope?: string
   revoked?: AbortSignal
   requestId: string
-  // Aborted when the client disconnects early. A handler that stops waiting must throw the signal's reason, since its
-  // result isn't a valid response.
+  // Aborted when the client disconnects early. A handler that stops waiting must throw the signal's reason.
   signal: AbortSignal
   setHeader(name: string, value: string): void
 }
@@ -31,7 +30,6 @@ export interface Route {
   handler: Handler<Endpoint> | typeof notImplemented
 }
 
-/** Routes of one resource; missing or extra handlers don't compile. */
 export const implement = <R extends Record<string, Endpoint>>(
   resource: R,
   handlers: { [O in keyof R]: Handler<R[O]> | typeof notImplemented },

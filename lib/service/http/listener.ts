@@ -134,7 +134,6 @@ const discardBody = (request: IncomingMessage) => {
   request.once('close', () => clearTimeout(timer)).resume()
 }
 
-/** Throws if `json` has a wrong type or a field that is not in the contract. */
 const validateResponse = (endpoint: Endpoint, json: string) => {
   if (!('schema' in endpoint.response)) return
   const body: unknown = JSON.parse(json)

@@ -20,7 +20,6 @@ export interface Form {
 
 interface Options {
   maxBytes: number
-  /** Whether the file can be streamed with these fields. */
   isComplete: (fields: Record<string, string>) => boolean
   spoolFolder: string
 }
@@ -123,8 +122,7 @@ async function* streamFile(stream: Readable, completed: Promise<void>): AsyncGen
   await completed
 }
 
-// Buffers the file until the form is complete. Unlinked immediately, so a crash leaves nothing. `refuse` is called
-// first if it can't be stored.
+// Buffers the file until the form is complete. Unlinked immediately, so a crash leaves nothing.
 const spool = async (
   content: AsyncIterable<Uint8Array>,
   folder: string,

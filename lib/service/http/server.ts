@@ -32,9 +32,7 @@ interface HttpServer {
   close: () => Promise<void>
 }
 
-/**
- * Serves HTTP/1.1, cleartext HTTP/2 (prior knowledge) and WebSockets on one port. Rejects if the port is unavailable.
- */
+/** Serves HTTP/1.1, cleartext HTTP/2 (prior knowledge) and WebSockets on one port. */
 export const listen = async ({
   host,
   port,
@@ -144,8 +142,7 @@ export const listen = async ({
 
 const loopbacks = ['127.0.0.1', '::1']
 
-// Also listens on the other loopback address: `localhost` may resolve to either, and another process on the same port
-// there could receive API keys.
+// On both loopback addresses: another process on the same port of the other one could receive API keys.
 const listenOnLoopbacks = async (server: Server, other: Server, host: string, port: number): Promise<number> => {
   const [first = host, second] =
     host === 'localhost'

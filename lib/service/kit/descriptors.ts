@@ -4,7 +4,6 @@ import { openFilesLimit, spareFiles } from '#lib/limits/connection-limit.ts'
 /** A running devbox uses about five, a starting one three more. */
 const perDevbox = 8
 
-/** Whether this many devboxes can start, leaving the reserve for connections and other files. */
 export const hasDescriptorsFor = (devboxes: number): boolean => {
   const max = openFilesLimit()
   try {

@@ -10,7 +10,6 @@ interface ErrorDetails {
   cause?: unknown
 }
 
-/** `http/error-response` maps it to HTTP. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ErrorCode
@@ -26,7 +25,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Throws a 404: `notFound('devbox', id)`. */
 export const notFound = (resource: string, id: string): never => {
   throw new ServiceError('not_found', `${resource[0]?.toUpperCase()}${resource.slice(1)} ${id} not found`)
 }

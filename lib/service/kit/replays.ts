@@ -10,7 +10,6 @@ interface Replay<T> {
 const windowMs = 10 * 60 * 1000
 const maxBytes = 64 * 1024 * 1024
 
-/** Remembers results of requests, so clients can retry safely. Failed requests are forgotten. */
 export class Replays<T> {
   readonly #bytesOf: (result: T) => number
   readonly #replays = new Map<string, Replay<T>>()

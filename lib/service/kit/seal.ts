@@ -20,10 +20,7 @@ const cipherName = 'aes-256-gcm'
 const nonceLength = 12
 const tagLength = 16
 
-/**
- * Encrypts text with the key in `keyFile`, created on first use. `canCreateKey` prevents a new key from hiding the loss
- * of the old one.
- */
+/** Creates the key on first use; `canCreateKey` prevents a new one from hiding the loss of the old one. */
 export const createSealer = (keyFile: string, canCreateKey: () => boolean): Sealer => {
   const fileName = basename(keyFile)
   let known: Buffer | undefined

@@ -3,10 +3,7 @@ interface Waiting<Owner> {
   take: () => void
 }
 
-/**
- * Limits concurrent work. The next slot goes to the owner with the least load, then to the longest waiting; by default
- * all loads are equal.
- */
+/** Limits concurrent work. The next slot goes to the owner with the least load, then to the longest waiting. */
 export class Slots<Owner = void> {
   readonly #count: number
   readonly #load: (owner: Owner, running: readonly Owner[]) => number

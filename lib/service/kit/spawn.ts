@@ -1,9 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 
-/**
- * Like `spawn`, but throws if the process can't start. Node emits an event instead, which crashes the service if
- * unhandled, and returns a child without streams when out of descriptors.
- */
+/** Throws if the process can't start. Node emits an event instead, which crashes the service if unhandled. */
 export const spawnProcess = ((file: string, args: readonly string[], options: SpawnOptions) => {
   const child = spawn(file, args, options)
   if (child.pid !== undefined) return child

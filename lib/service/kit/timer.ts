@@ -1,7 +1,6 @@
 /** setTimeout is limited to 31 bits of milliseconds (24.8 days); longer delays fire immediately. */
 export const maxTimerMs = 2 ** 31 - 1
 
-/** Calls `run` at `deadlineMs`, or soon if it has passed. Returns a cancel function. */
 export const at = (deadlineMs: number, run: () => void): (() => void) => {
   let timer: NodeJS.Timeout
   const arm = () => {

@@ -3,10 +3,7 @@ import { logFailure } from './log.ts'
 
 const retryMs = 1000
 
-/**
- * Retries a background write every second until it succeeds, `signal` aborts or the database closes (undefined). Logs
- * `problem` once.
- */
+/** Retries a background write until it succeeds, `signal` aborts or the database closes (undefined). */
 export const untilStored = async <T>(write: () => T, problem: string, signal?: AbortSignal): Promise<T | undefined> => {
   for (let isLogged = false; ; isLogged = true) {
     try {

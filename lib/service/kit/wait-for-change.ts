@@ -8,7 +8,6 @@ interface ChangeWait<T> {
   signal?: AbortSignal
 }
 
-/** Resolves to the value of `check`; undefined on timeout or abort. */
 export const waitForChange = <T>({
   changes,
   name,

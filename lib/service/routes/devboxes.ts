@@ -7,7 +7,6 @@ import type { Deps } from '#lib/service/parts.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 import { listPage, metadataHandlers } from './pages.ts'
 
-/** Longest wait of `wait_for_status`; the public clients retry. */
 const maxWaitMs = 30_000
 // Below the 30 s timeout of the public clients.
 const createHoldMs = 20_000

@@ -13,7 +13,6 @@ interface Listed<Q, T> extends HasPosition {
   list(account: string, query: Q, before: number | undefined): Page<T>
 }
 
-/** Position of the `starting_after` record. Throws 400 if the account has no such record. */
 export const cursorPosition = (kind: string, store: HasPosition, account: string, { starting_after }: PagedQuery) => {
   if (starting_after === undefined) return undefined
   const position = store.position(account, starting_after)

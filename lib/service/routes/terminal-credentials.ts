@@ -37,7 +37,6 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
 /** Port in a tunnel's host name by which the public clients address terminals. */
 const terminalPort = 13
 
-/** Whether a request to a tunnel's host name is for a terminal. It still needs a credential. */
 export const isTerminalAddress = (
   { url }: IncomingMessage,
   host: TunnelHost | undefined,

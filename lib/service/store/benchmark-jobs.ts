@@ -25,11 +25,9 @@ interface JobRow {
   metadata: StringMap
   source: JobSource
   spec: JobSpec
-  /** JSON. May be large, and only the job's runner reads it. */
   plan: string
   failure_reason: string | null
   warnings: JobWarning[]
-  /** Reward keys in order of appearance, and the one that scores the job. */
   metrics: string[]
   judged_metric: string | null
   settings: Record<string, unknown> | null

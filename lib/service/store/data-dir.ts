@@ -24,9 +24,7 @@ export const reserveNames = { ends: 'reserve', commands: 'reserve-commands' }
 
 export interface DataDir {
   path: string
-  /** Marks every process started for this folder. Changes only when the machine reboots. */
   serviceId: string
-  /** Returns a message if the folder or database was removed or replaced, so that writes would be lost. */
   problem: () => string | undefined
   release: () => void
 }
@@ -51,10 +49,7 @@ export const openDataDir = (path: string): DataDir => {
   }
 }
 
-/**
- * Includes the inode so that a copy of the folder does not claim the original's processes, and the boot because inodes are
- * reused.
- */
+/** With the inode, so that a copy does not claim the original's processes, and the boot, because inodes are reused. */
 export const serviceIdOf = (path: string): string => {
   const { dev, ino } = statSync(path, { bigint: true })
   const parts = [readOrCreate(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
@@ -95,7 +90,6 @@ export const readOrCreateApiKey = ({ path }: DataDir): string => {
 
 const files = { address: 'address', operatorToken: 'operator-token' } as const
 
-/** Writes the address and token that commands use to reach the running service. Returns a function that removes them. */
 export const publishAddress = ({ path }: DataDir, running: { address: string; operatorToken: string }) => {
   const write = (file: string, text: string) => {
     // Writing to an existing file would keep its mode.
@@ -140,10 +134,7 @@ const readOrCreate = (file: string, make: () => string): string => {
 
 const lockTimeoutMs = 500
 
-/**
- * Locks the folder until the returned function is called or this process dies. A kernel lock is not copied with the folder;
- * the file `lock` only names the holder.
- */
+/** A kernel lock, which is not copied with the folder; the file `lock` only names the holder. */
 const lock = (path: string) => {
   const held = openLock(path, lockTimeoutMs)
   const file = join(path, 'lock')

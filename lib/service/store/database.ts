@@ -20,10 +20,7 @@ export class Database extends DatabaseSync {
     this.#commandReserve = new Reserve(commandFile)
   }
 
-  /**
-   * Checkpoints and restarts the write-ahead log, stamping an odd generation before and an even one after. The next start
-   * uses them to detect a log of another file, as after restoring a backup.
-   */
+  /** Stamps an odd generation before a checkpoint and an even one after, which show whether a log belongs to the file. */
   newGeneration() {
     // Frees the space that the writes below need on a full disk.
     this.exec('PRAGMA wal_checkpoint(PASSIVE)')
@@ -44,10 +41,7 @@ export class Database extends DatabaseSync {
     this.exec(`PRAGMA application_id = ${next % 2 === (parity === 'odd' ? 1 : 0) ? next : next + 1}`)
   }
 
-  /**
-   * Runs a write that must succeed on a full disk, using the reserve. Inside a transaction the reserve isn't used: make the
-   * whole transaction essential.
-   */
+  /** Runs a write that must succeed on a full disk. Within a transaction, make the whole transaction essential. */
   essential<T>(write: () => T): T {
     return this.#reserve && !this.isTransaction ? this.#reserve.essential(write) : write()
   }
@@ -59,16 +53,12 @@ export class Database extends DatabaseSync {
 }
 
 interface Options {
-  /** Creates a new database even if the folder contains devboxes or snapshots. */
   recover?: boolean
   log?: (line: string) => void
   steps?: readonly string[]
 }
 
-/**
- * Opens or creates the database and migrates it in one transaction, after a backup. Throws a StartError when the file was
- * written by a newer or pre-release version, or is missing while devboxes or snapshots exist.
- */
+/** Migrates in one transaction, after a backup. Throws a StartError for an unsupported version or a lost database. */
 export const openDatabase = (
   file: string,
   { recover = false, log = () => undefined, steps = migrations }: Options = {},
@@ -94,7 +84,6 @@ export const openDatabase = (
 
 const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
 
-/** Returns why no new database may be created, if the folder has data of a lost one. */
 export const lostDatabase = (file: string): string | undefined => {
   if (!isEmpty(file) && schemaOfFile(file) > 0) return undefined
   const folder = dirname(file)
@@ -208,7 +197,6 @@ const backUp = (database: Database, file: string) => {
 
 const backupDays = 7
 
-/** Deletes backups of older schemas after a week. Returns their names. */
 export const removeOldBackups = (file: string, nowMs: number): string[] => {
   const old = backupsOf(file).filter(
     (name) => statSync(join(dirname(file), name)).mtimeMs < nowMs - backupDays * 24 * 60 * 60 * 1000,
@@ -240,9 +228,6 @@ export const inTransaction = <T>(database: Database, work: () => T): T => {
   }
 }
 
-/**
- * Runs a writing statement with RETURNING in a transaction: Node's `get` and `all` do not report a failed implicit commit,
- * as on a full disk.
- */
+/** In a transaction: Node's `get` and `all` do not report a failed implicit commit, as on a full disk. */
 export const returning = <T>(database: Database, statement: StatementSync, ...values: SQLInputValue[]): T | undefined =>
   inTransaction(database, () => statement.get(...values)) as T | undefined

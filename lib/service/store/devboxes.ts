@@ -116,7 +116,6 @@ export const createDevboxStore = (database: Database) => {
         for (const [id, timeMs] of times) table.set(id, { last_used_ms: timeMs })
       }),
 
-    /** Clears keep-alive and last use before a restart. */
     clearUse: (id: string): void => table.set(id, { keep_alive_until_ms: null, last_used_ms: null }),
 
     setTunnel: (id: string, tunnel: Tunnel | null): void => table.set(id, { tunnel }),

@@ -34,14 +34,11 @@ export interface ScenarioRunRecord {
   /** Set for a job's run: COMPLETED, FAILED, TIMEOUT or CANCELED. */
   outcome: string | null
   failure: RunFailure | null
-  /** Differences from the task as specified, and whether they may have changed the score. */
   warnings: string[] | null
   environment_differs: boolean
   agent_record: AgentRecord | null
-  /** Zero-based attempt, and the number of previous runs of the trial. */
   attempt: number | null
   retry: number | null
-  /** True if the trial was retried; replaced runs do not count. */
   replaced: boolean
 }
 

@@ -1,4 +1,3 @@
-/** Index over the metadata of a table's records: a filter is a range of it. */
 const metadataIndex = (table: string, index: string) => `CREATE TABLE ${index} (
     account TEXT NOT NULL,
     key TEXT NOT NULL,

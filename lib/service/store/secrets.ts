@@ -63,7 +63,6 @@ export const createSecretStore = (database: Database, keyFile: string) => {
         }),
       ),
 
-    /** Returns why the newest secret cannot be decrypted, if so. */
     problem: (): string | undefined => {
       const newest = any.get() as SecretRow | undefined
       try {

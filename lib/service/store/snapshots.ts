@@ -76,7 +76,6 @@ export const createSnapshotStore = (database: Database) => {
 
     withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),
 
-    /** Whether a devbox that starts from the snapshot has no disk yet. */
     isBeingStartedFrom: (account: string, id: string): boolean => starting.get(account, id) !== undefined,
   }
 }

@@ -11,10 +11,7 @@ export const defaultStorageBytes = (dataDir: string): number => {
   return Math.floor((blocks * bsize) / 2)
 }
 
-/**
- * Bytes that each account stores: snapshots, axons with events and databases, command output, and log files of runs. Counted
- * as they are written; `countStored` adds what was stored before the start.
- */
+/** Bytes that each account stores, counted as they are written; `countStored` adds what was stored before the start. */
 export class StorageQuota {
   readonly #limitBytes: number
   readonly #stored = new Map<string, Record<StorageKind, number>>()

@@ -15,9 +15,7 @@ type Fields<R> = { [K in keyof R]?: R[K] | undefined }
 interface Options<R extends Row, T> {
   json?: readonly (keyof R & string)[]
   flags?: readonly (keyof R & string)[]
-  /** Table that indexes the column `metadata`. */
   metadata?: string
-  /** Whether the row's metadata is indexed. Default: always. */
   isListed?: (row: R) => boolean
   view: (row: R) => T
 }
@@ -138,7 +136,6 @@ export const createTable = <R extends Row, T>(
         changeIndex('add', find(row.id) as R)
       }),
 
-    /** Matching rows of the account, newest first. `before` is the position of the last row of the previous page. */
     list: (
       account: string,
       query: CommonFilter & { limit: number; include_total_count: boolean },

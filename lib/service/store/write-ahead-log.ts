@@ -19,7 +19,6 @@ interface Stamp {
 
 interface Log {
   commits: number
-  /** Transactions that can no longer be applied, as far as the log shows them. */
   lostCommits: number
   lostPages: number
   stamps: Stamp[]
@@ -31,10 +30,7 @@ interface Problem {
   keep?: 'move' | 'copy'
 }
 
-/**
- * Compares a database with its write-ahead log. SQLite silently drops damaged changes, and applies a newer database's log to
- * a restored backup. Not for a database open in this process: closing the file would release SQLite's locks.
- */
+/** SQLite silently drops damaged changes, and applies a newer log to a restored backup. Not for a database open here. */
 export const findLogProblem = (file: string): Problem | undefined => {
   const header = readStart(file, 100)
   if (header?.toString('latin1', 0, 16) !== 'SQLite format 3\0' || isBlank(header)) return undefined
@@ -66,10 +62,7 @@ export const findLogProblem = (file: string): Problem | undefined => {
   }
 }
 
-/**
- * Saves a damaged or foreign log to `lost+found` before a start and returns what is lost. Throws a StartError if the
- * database itself is damaged.
- */
+/** Saves a damaged or foreign log to `lost+found` and returns what is lost. Throws a StartError for a damaged database. */
 export const salvageLog = (file: string, lostAndFound: LostAndFound): string | undefined => {
   const problem = findLogProblem(file)
   if (problem === undefined) return undefined
@@ -157,10 +150,7 @@ const isMerged = ({ generation }: Stamp) => generation % 2 === 0
 
 const isBlank = (header: Buffer) => header.readUInt32BE(60) === 0
 
-/**
- * Every log starts with a new generation, so its database has that generation, the one before, or a later one from the same
- * log. VACUUM INTO, used for backups, increments the schema cookie.
- */
+/** Every log starts with a new generation. VACUUM INTO, used for backups, increments the schema cookie. */
 const belongs = ({ generation, schemaCookie }: Stamp, stamps: readonly Stamp[]): boolean => {
   const [first] = stamps
   if (!first) return true

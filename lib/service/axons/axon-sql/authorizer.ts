@@ -13,7 +13,6 @@ const readPragmas = new Set(['page_size'])
 const modules = new Set(['fts5', 'rtree'])
 const functions = new Set(['load_extension', 'fts3_tokenizer'])
 
-/** SQLite codes that are missing in Node's types. */
 const codeOf = (name: string): number => {
   const code = (constants as Record<string, number>)[`SQLITE_${name}`]
   if (code === undefined) throw new Error(`SQLite has no code ${name}`)
@@ -34,10 +33,7 @@ const action = {
   createVirtualTable: codeOf('CREATE_VTABLE'),
 }
 
-/**
- * Allows user SQL to do anything with its own tables. Denies everything else, such as other files (ATTACH, VACUUM),
- * transactions, temporary tables, which would outlive the call, and changes to events.
- */
+/** Allows anything with the user's own tables. Denies other files, transactions, temporary tables and changes to events. */
 export const authorize = (code: number, first: string | null, second: string | null, schema: string | null): number => {
   if (reads.has(code)) return ok
   if (writes.has(code)) return isReserved(first) || isReserved(second) || isTemporary(schema, first) ? deny : ok

@@ -53,7 +53,6 @@ export class AxonDatabase {
     this.#database.close()
   }
 
-  /** Whether the statements, or any view or trigger, can read the events. */
   needsEvents({ statements }: SqlRequest): boolean {
     const inSchema = `SELECT 1 FROM sqlite_master WHERE sql LIKE '%rl\\_axon\\_events%' ESCAPE '\\' AND name <> 'rl_axon_events'`
     return (
@@ -89,7 +88,6 @@ export class AxonDatabase {
     }
   }
 
-  /** Runs the statements in one transaction. Throws a StatementError after rolling back. */
   run({ statements, isReadOnly }: SqlRequest): SqlResult[] {
     const { bytes } = this.#database.prepare('SELECT bytes FROM rl_copied').get() as { bytes: number }
     this.#database.exec(

@@ -18,7 +18,6 @@ export type SqlResponse =
   /** Not caused by the statement. */
   | { failure: string }
 
-/** The process kills itself with this signal when it uses too much memory. */
 export const outOfMemorySignal = 'SIGUSR2'
 /** Unspecified: time limit of the statements of a request. */
 export const maxRunMs = 5_000

@@ -6,7 +6,6 @@ export type NewEvent = Omit<EventRow, 'sequence'>
 
 export type AxonEventStore = ReturnType<typeof createAxonEventStore>
 
-/** Events of each axon, numbered 1, 2, 3 …; an event never changes. */
 export const createAxonEventStore = (database: Database) => {
   const axon = database.prepare('SELECT seq, deleted_at_ms FROM axons WHERE id = ? AND account = ?')
   const insert = database.prepare(
@@ -48,14 +47,10 @@ export const createAxonEventStore = (database: Database) => {
       return sequence
     },
 
-    /** Events after `sequence`, oldest first: up to `limit`, fewer if they are large. */
     after: (seq: number, id: string, sequence: number, limit: number, maxBytes: number): AxonEvent[] =>
       firstRows(after.iterate(seq, sequence, limit), maxBytes).map((row) => ({ axon_id: id, ...row })),
 
-    /**
-     * Newest first. Unspecified: a page of large events ends early with has_more, and a cursor need not be the sequence of
-     * an existing event.
-     */
+    /** Unspecified: a page of large events ends early with has_more. */
     list: (seq: number, id: string, query: AxonEventListQuery): AxonEventList => {
       const from = query.starting_after ?? Number.MAX_SAFE_INTEGER
       const rows = firstRows(before.iterate(seq, from, query.limit), maxPageBytes)

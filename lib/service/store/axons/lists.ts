@@ -28,7 +28,6 @@ interface Source {
   from: string
   seq: string
   where: Clause
-  /** Whether the range is in list order and needs no sort. */
   isOrdered: boolean
 }
 
@@ -46,16 +45,10 @@ interface Walk {
 /** Matches counted at most to find the rarest condition, and sorted at most for a page. */
 const probeLimit = 10_000
 const maxCachedFilters = 1_000
-/**
- * Unspecified: a search for fewer than three characters covers only this many of the newest axons. Nearly every id contains
- * them, and indexing them would take more space than the axons.
- */
+/** Unspecified: a search for fewer than three characters, which nearly every id contains, covers this many newest axons. */
 export const shortSearchLimit = 10_000
 
-/**
- * Lists and counts axons. Runs in a separate process because a count reads a whole index range, up to a second for a million
- * axons. Counts are cached until the account's axons change.
- */
+/** In a separate process because a count takes up to a second for a million axons. Counts are cached until a change. */
 export const createAxonLists = (database: DatabaseSync) => {
   addSearchFunctions(database)
   const owner = database.prepare('SELECT account, number FROM axon_accounts WHERE account = ?')

@@ -1,9 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/**
- * Folds case. Unspecified: search ignores case in all scripts. Upper case, because lower case depends on context (final
- * sigma). NUL, which SQLite's tokenizer skips, becomes a private use character.
- */
+/** Unspecified: search ignores case in all scripts. NUL, which SQLite's tokenizer skips, becomes a private use character. */
 export const searchText = (text: string): string => text.toUpperCase().replaceAll('\0', '\ue000')
 
 const minIndexedLength = 3
@@ -13,7 +10,6 @@ export const isIndexed = (text: string): boolean => [...searchText(text)].length
 const accountTag = (number: number): string =>
   String.fromCharCode(...[number >> 24, number >> 12, number].map((part) => 0x4e00 + (part & 0xfff)))
 
-/** FTS5 query for axons of the account whose id or name contains the text. */
 export const containsMatch = (accountNumber: number, text: string) =>
   `account:${quoted(accountTag(accountNumber))} AND {id name}:${quoted(searchText(text))}`
 

@@ -22,10 +22,7 @@ const maxCommandBytes = 256 * 1024
 
 type NewRecord = Omit<LogRecord, 'timestamp_ms'>
 
-/**
- * Logs of devboxes, in files below `folderOf(devbox)/log`, also after the devbox has ended. Writes are asynchronous and in
- * order; records that a full disk rejects are counted and dropped.
- */
+/** Files below `folderOf(devbox)/log`, kept after the devbox has ended. Records that a full disk rejects are counted. */
 export class DevboxLogs {
   readonly #folderOf: (devboxId: string) => string
   readonly #open = new Map<string, LogFile>()
@@ -280,7 +277,6 @@ export interface CommandLog {
   end(exitCode: number): void
 }
 
-/** Logs a command, each line of its output up to a limit, and its exit code. */
 const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCommand): CommandLog => {
   const about = { source, ...(cmd_id && { cmd_id }), ...(shell_name && { shell_name }) }
   let left = maxCommandBytes
@@ -314,7 +310,6 @@ const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCo
 class LineSplitter {
   readonly #emit: (line: string) => void
   #line = Buffer.alloc(0)
-  /** Dropped bytes at the end of the line. */
   #missing = 0
 
   constructor(emit: (line: string) => void) {
@@ -365,7 +360,6 @@ const overwrittenBytes = (line: Buffer): number => {
   return lastText === -1 ? 0 : Math.max(0, visible.lastIndexOf('\r', lastText))
 }
 
-/** Decodes a line that starts with `bytes`. Invalid UTF-8 becomes U+FFFD. */
 const toMessage = (bytes: Buffer, length = bytes.length): string => {
   if (length <= maxMessageBytes) return bytes.toString('utf8')
   const end = lengthOfWholeCharacters(bytes.subarray(0, maxMessageBytes))
