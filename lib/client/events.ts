@@ -11,7 +11,6 @@ export class EventParser {
   #event = ''
   #data: string[] = []
   #dataLength = 0
-  #started = false
   #endedInCr = false
   #isSkipping = false
   readonly #maxLength: number
@@ -24,8 +23,7 @@ export class EventParser {
 
   push(text: string): ServerEvent[] {
     if (text === '') return []
-    const skip = (!this.#started && text[0] === '\uFEFF') || (this.#endedInCr && text[0] === '\n') ? 1 : 0
-    this.#started = true
+    const skip = this.#endedInCr && text[0] === '\n' ? 1 : 0
     // A CR ends the line; an LF at the start of the next chunk belongs to it.
     this.#endedInCr = text.endsWith('\r')
     const found: ServerEvent[] = []
@@ -81,8 +79,7 @@ export async function* parseEvents(
   onSkipped?: () => void,
 ): AsyncGenerator<ServerEvent> {
   const parser = new EventParser(maxEventLength, onSkipped)
-  // The parser strips the byte order mark itself.
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const decoder = new TextDecoder()
   const reader = body.getReader()
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())

@@ -3,17 +3,11 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createClient } from '#lib/client/client.ts'
-import { cgroupParents } from './engine/cgroup.ts'
 import { childrenOf } from './engine/processes.ts'
 import { readProc } from './kit/proc.ts'
-import { strongestIsolation } from './testing/isolation.ts'
 import { runCommand } from './testing/process.ts'
-
-const cpuParent = cgroupParents().find(({ controllers }) => controllers.includes('cpu'))
-const hasCpuGroups = cpuParent?.version === 1
 
 let dataDir: string
 const started: ChildProcess[] = []
@@ -41,12 +35,6 @@ const serve = (environment: Record<string, string> = {}, ...more: string[]) =>
   run(['--port', '0', '--data-dir', dataDir, ...more], environment)
 
 describe('the command', () => {
-  it('prints its options with --help', async () => {
-    const { code, stdout, stderr } = await run(['--help']).ended
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const word of ['--port', '--data-dir', 'DEVDECK_API_KEYS', 'operations']) expect(stdout).toContain(word)
-  })
-
   it('prints its address when ready and creates a valid key', async () => {
     const { child, ready, ended, output } = serve()
     const url = await ready
@@ -59,40 +47,6 @@ describe('the command', () => {
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0, signal: null })
     expect(output.stdout + output.stderr).not.toContain(key)
-  })
-
-  it.runIf(hasCpuGroups)('has its own CPU share and leaves devboxes theirs', async () => {
-    const { child, ready } = serve()
-    const baseUrl = await ready
-    const groupIn = (text: string) => /^\d+:[^:]*\bcpu\b[^:]*:(.*)$/m.exec(text)?.[1]
-    const own = () => groupIn(readFileSync(`/proc/${child.pid}/cgroup`, 'utf8'))
-    expect(own()).toMatch(/\/devdeck-service$/)
-    expect(readFileSync(join(cpuParent?.folder ?? '', 'devdeck-service/cpu.shares'), 'utf8')).toBe('4096\n')
-    const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
-    const client = createClient({ baseUrl, headers: { authorization: `Bearer ${key}` } })
-    const { id } = await client.devboxes.createAndAwaitRunning({ body: {} })
-    const body = { command: 'cat /proc/self/cgroup' }
-    const { stdout } = await client.executions.executeSync({ params: { id }, body })
-    expect(groupIn(stdout)).toMatch(new RegExp(`/devdeck-[\\w-]+-${id}$`))
-    expect(readFileSync(join(cpuParent?.folder ?? '', basename(groupIn(stdout) ?? ''), 'cpu.shares'), 'utf8')).toBe(
-      '1024\n',
-    )
-  })
-
-  it.runIf(strongestIsolation === 'bubblewrap')('reads keys from the environment', async () => {
-    const url = await serve(
-      { DEVDECK_API_KEYS: 'one:ak_0123456789abc_1,two:ak:0123456789abc:2' },
-      '--isolation',
-      'bubblewrap',
-    ).ready
-    const accountOf = async (key: string) =>
-      (await (await fetch(`${url}/v1/accounts/me`, { headers: { authorization: `Bearer ${key}` } })).json()).id
-    expect([
-      await accountOf('ak_0123456789abc_1'),
-      await accountOf('ak:0123456789abc:2'),
-      await accountOf('ak_0123456789abc_3'),
-    ]).toEqual(['one', 'two', undefined])
-    expect(() => statSync(join(dataDir, 'api-key'))).toThrow(/ENOENT/)
   })
 
   it('hides its keys from /proc, also in child processes', async () => {

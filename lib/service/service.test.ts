@@ -2,10 +2,6 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { endpoints } from '#lib/contract/index.ts'
-import { defaultLimits } from './config.ts'
-import { defaultPressure } from './evictions/pressure.ts'
-import { createService } from './service.ts'
 import { startService, type TestService } from './testing/service.ts'
 
 const folders: string[] = []
@@ -28,31 +24,6 @@ const start = async (options: Parameters<typeof startService>[0] = {}): Promise<
 }
 
 describe('the service', () => {
-  it('has exactly one route per endpoint', async () => {
-    const dataDir = newFolder()
-    const service = await createService({
-      host: '127.0.0.1',
-      port: 0,
-      dataDir,
-      allowHosts: [],
-      isolation: 'none',
-      oneAccountUnlessIsolated: true,
-      privateNetwork: false,
-      limits: defaultLimits,
-      pressure: defaultPressure,
-      datasets: [],
-      strictEnvironments: false,
-      maxEnvironmentBytes: 0,
-      maxTrials: 16,
-      agents: {},
-      validateResponses: true,
-    })
-    closers.push(service.close)
-    expect(service.routes.map(({ endpoint }) => endpoint.id).sort()).toEqual(endpoints.map(({ id }) => id).sort())
-    const addresses = endpoints.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, ':')}`)
-    expect(new Set(addresses).size).toBe(addresses.length)
-  })
-
   it('creates private files only', async () => {
     const { dataDir, client } = await start()
     await client.axons.create()

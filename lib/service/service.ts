@@ -130,9 +130,10 @@ const watchFolder = (dataDir: DataDir, onClose: ServiceBase['onClose']): (() => 
   const timer = setInterval(() => {
     const now = dataDir.problem()
     if (now !== problem) {
-      if (now === undefined) logError({ level: 'info', message: 'The data folder is available again' })
-      else
-        logError({ message: `${now}. All requests are rejected; restore it or stop the service`, folder: dataDir.path })
+      const message = `${now}. All requests are rejected; restore it or stop the service`
+      logError(
+        now ? { message, folder: dataDir.path } : { level: 'info', message: 'The data folder is available again' },
+      )
     }
     problem = now
   }, folderCheckIntervalMs).unref()

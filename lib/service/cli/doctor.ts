@@ -105,11 +105,9 @@ const data = ({ dataDir, keys }: CommandLine): Finding[] => {
   if (!existsSync(dataDir)) return [['ok', 'data', `${dataDir} doesn't exist yet; the first start creates it`]]
   const sharedModeBits = statSync(dataDir).mode & 0o077
   const findings: Finding[] = [
-    [
-      sharedModeBits ? 'wrong' : 'ok',
-      'data',
-      sharedModeBits ? `${dataDir} is accessible to other users; run chmod 700` : dataDir,
-    ],
+    sharedModeBits
+      ? ['wrong', 'data', `${dataDir} is accessible to other users; run chmod 700`]
+      : ['ok', 'data', dataDir],
   ]
   const lost = { devboxes: 0, snapshots: 0 }
   for (const folder of lostFolders(dataDir)) {
@@ -163,11 +161,9 @@ const descriptors = ({ dataDir, limits }: CommandLine): Finding => {
   const max = openFilesLimit(pid)
   const needed = descriptorsFor(limits.devboxes)
   const text = `${max} (\`ulimit -n\`), ${needed} required for --max-devboxes ${limits.devboxes}`
-  return [
-    max < needed ? 'note' : 'ok',
-    'open files',
-    max < needed ? `${text}; devboxes beyond the limit are rejected with 503` : text,
-  ]
+  return max < needed
+    ? ['note', 'open files', `${text}; devboxes beyond the limit are rejected with 503`]
+    : ['ok', 'open files', text]
 }
 
 const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)))

@@ -14,16 +14,11 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
   const at = (name: string) => join(resolve(dataDir), name)
   const inUse = await environmentsInUse(at('devboxes'))
   const environments = await cachedEnvironments(at('environments'))
-  for (const { name, bytes, usedMs, builtFor } of environments)
-    console.log(
-      [
-        sizeText(bytes).padStart(10),
-        inUse.has(join(at('environments'), name))
-          ? 'in use now          '
-          : `${new Date(usedMs).toISOString().slice(0, 19)}Z`,
-        builtFor ?? name,
-      ].join('  '),
-    )
+  for (const { name, bytes, usedMs, builtFor } of environments) {
+    const isUsed = inUse.has(join(at('environments'), name))
+    const used = isUsed ? 'in use now'.padEnd(20) : `${new Date(usedMs).toISOString().slice(0, 19)}Z`
+    console.log(`${sizeText(bytes).padStart(10)}  ${used}  ${builtFor ?? name}`)
+  }
   const bytes = environments.reduce((sum, each) => sum + each.bytes, 0)
   console.log(`${countOf(environments.length, 'built environment')}, ${sizeText(bytes)}`)
 }
@@ -34,10 +29,6 @@ export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const { removed, bytes, used } = await clearEnvironments(at('environments'), at('devboxes'), isRunning)
   const environments = removed.filter((name) => name.startsWith(environmentPrefix)).length
   const installs = await clearInstalls(at('agent-installs'), isRunning)
-  const counted = [
-    `${countOf(environments, 'built environment')} (${sizeText(bytes)})`,
-    countOf(installs, 'agent install'),
-  ]
-  const keptCount = countOf(used, 'folder')
-  console.log(`Deleted ${counted.join(' and ')}${used > 0 ? `; kept ${keptCount} in use` : ''}`)
+  const deleted = `${countOf(environments, 'built environment')} (${sizeText(bytes)}) and ${countOf(installs, 'agent install')}`
+  console.log(`Deleted ${deleted}${used > 0 ? `; kept ${countOf(used, 'folder')} in use` : ''}`)
 }

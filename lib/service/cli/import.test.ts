@@ -50,29 +50,10 @@ describe('import', () => {
     })
   })
 
-  it('uses the given agent name and metric for files without them', async () => {
-    const trial = join(folder, 'unnamed', 'pay__aaaaaaa')
-    mkdirSync(trial, { recursive: true })
-    const rewards = { accuracy: 0.5, 'latency sec': 12 }
-    writeFileSync(join(trial, 'result.json'), JSON.stringify({ task_name: 'pay', verifier_result: { rewards } }))
-    const flags = ['--agent-name', 'my solver', '--judged-metric', 'latency sec']
-    const { code, stdout, stderr } = await importing(join(folder, 'unnamed'), dataDir, ...flags)
-    expect(code, stderr).toBe(0)
-    const client = createClient({
-      baseUrl: await service.ready,
-      headers: { authorization: `Bearer ${readFileSync(join(dataDir, 'api-key'), 'utf8').trim()}` },
-    })
-    const job = await client.benchmarkJobs.get({ params: { id: /bmj_\w+/.exec(stdout)?.[0] ?? '' } })
-    expect(job).toMatchObject({
-      judged_metric: 'latency sec',
-      benchmark_outcomes: [{ agent_name: 'my solver', average_score: 12 }],
-    })
-  })
-
   it('revokes its temporary key', async () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))
-    expect(made).toHaveLength(3)
+    expect(made).toHaveLength(2)
     for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +\d{4}-\S+Z +keys add/)
   })
 

@@ -19,16 +19,9 @@ export const addKey = ({ dataDir, account, name }: CommandLine) =>
 export const listKeys = ({ dataDir, keys: environmentKeys }: CommandLine) =>
   withKeys(dataDir, (keys) => {
     const time = (ms: number | null) => (ms === null ? '-' : new Date(ms).toISOString())
-    const rows = keys
-      .all()
-      .map((each) => [
-        each.id,
-        each.account,
-        each.name ?? '-',
-        time(each.create_time_ms),
-        time(each.revoke_time_ms),
-        'keys add',
-      ])
+    const rows = keys.all().map(({ id, account, name, create_time_ms, revoke_time_ms }) => {
+      return [id, account, name ?? '-', time(create_time_ms), time(revoke_time_ms), 'keys add']
+    })
     for (const { account } of environmentKeys ?? []) rows.push(['-', account, '-', '-', '-', 'DEVDECK_API_KEYS'])
     // With DEVDECK_API_KEYS set, the service ignores this key.
     if (!environmentKeys && existsSync(join(dataDir, 'api-key')))
@@ -74,11 +67,8 @@ const openDatabaseForCommand = (dataDir: string): Database => {
 
 const printTable = (rows: readonly (readonly string[])[]) => {
   const widths = rows[0]?.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0))) ?? []
-  for (const row of rows)
-    console.log(
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+  for (const row of rows) {
+    const cells = row.map((cell, i) => cell.padEnd(widths[i] ?? 0))
+    console.log(cells.join('  ').trimEnd())
+  }
 }

@@ -12,7 +12,6 @@ import {
   LostAndFound,
   lostFolders,
   namesIn,
-  type RecordedFolder,
   recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
@@ -65,21 +64,16 @@ interface Stores {
 const restoreFolders = (dataDir: string, stores: Stores) => {
   for (const folder of lostFolders(dataDir).reverse()) {
     for (const kind of recordedFolders) {
-      for (const name of namesIn(join(folder, kind))) moveBack(dataDir, kind, join(folder, kind, name), name, stores)
+      for (const name of namesIn(join(folder, kind))) {
+        const [from, to] = [join(folder, kind, name), join(dataDir, kind, name)]
+        mkdirSync(join(dataDir, kind), { recursive: true, mode: 0o700 })
+        if (!existsSync(to) && !stores[kind].find(name)) renameSync(from, to)
+        else console.error(`${from} was not moved: ${name} already exists`)
+      }
       removeIfEmpty(join(folder, kind))
     }
     removeIfEmpty(folder)
   }
-}
-
-const moveBack = (dataDir: string, kind: RecordedFolder, from: string, name: string, stores: Stores) => {
-  const to = join(dataDir, kind, name)
-  if (existsSync(to) || stores[kind].find(name)) {
-    console.error(`${from} was not moved: ${name} already exists`)
-    return
-  }
-  mkdirSync(join(dataDir, kind), { recursive: true, mode: 0o700 })
-  renameSync(from, to)
 }
 
 const removeIfEmpty = (folder: string) => {
@@ -92,7 +86,7 @@ const adoptDevbox = (store: DevboxStore, dataDir: string, id: string, account: s
   if (!record) console.error(`${folder} has no record file; devbox ${id} was assigned to account ${account}`)
   // Shutdown deletes only the disk.
   const status = existsSync(join(folder, 'home')) ? 'suspended' : 'shutdown'
-  store.adopt({ ...blankDevbox(account, createdMs(folder)), ...record, id, tunnel: null }, status, Date.now())
+  store.adopt({ ...blankDevbox(account, createdMs(folder)), ...record, id }, status, Date.now())
 }
 
 const adoptSnapshot = async ({ devboxes, snapshots }: Stores, dataDir: string, id: string, account: string) => {
@@ -103,12 +97,8 @@ const adoptSnapshot = async ({ devboxes, snapshots }: Stores, dataDir: string, i
       `${folder} has no record file; snapshot ${id} was assigned to account ${account} and may be incomplete`,
     )
   const source = record?.source_devbox_id ?? newId('dbx')
-  if (!devboxes.find(source))
-    devboxes.adopt(
-      { ...blankDevbox(record?.account ?? account, createdMs(folder)), id: source, tunnel: null },
-      'shutdown',
-      Date.now(),
-    )
+  const blank = blankDevbox(record?.account ?? account, createdMs(folder))
+  if (!devboxes.find(source)) devboxes.adopt({ ...blank, id: source }, 'shutdown', Date.now())
   const measured = measure([folder], { isolation: 'none', marks: {} }).catch(() => undefined)
   const size_bytes = record?.size_bytes ?? (await measured)?.sizeBytes ?? null
   snapshots.adopt({
@@ -134,6 +124,7 @@ const blankDevbox = (account: string, create_time_ms: number) => ({
   secrets: {},
   entrypoint: null,
   snapshot_id: null,
+  tunnel: null,
   initiator_type: 'api' as const,
   initiator_id: null,
 })

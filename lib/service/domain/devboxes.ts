@@ -3,16 +3,8 @@ import type { Resources } from '#lib/contract/launch-parameters.ts'
 import { defaultKeepAliveSeconds, type LaunchParameters } from '#lib/contract/launch-parameters.ts'
 
 export type DevboxEvent =
-  | 'provision'
-  | 'provisioned'
-  | 'initialized'
-  | 'suspend'
-  | 'suspended'
-  | 'resume'
-  | 'resumed'
-  | 'fail'
-  | 'shutdown'
-  | 'recover'
+  | ('provision' | 'provisioned' | 'initialized' | 'suspend' | 'suspended' | 'resume' | 'resumed')
+  | ('fail' | 'shutdown' | 'recover')
 
 const anyTime = { shutdown: 'shutdown' } as const
 const started = { ...anyTime, fail: 'failure' } as const
@@ -83,22 +75,17 @@ type UsedDevbox = Pick<Devbox, 'id' | 'status' | 'create_time_ms' | 'end_time_ms
 export const endReason = ({ status, shutdown_reason, failure_reason }: EndingDevbox, isEvicted: boolean): string => {
   if (status === 'suspending')
     return isEvicted ? 'The devbox is suspending: it was evicted' : 'The devbox is suspending'
-  const [what, why] =
-    status === 'failure'
-      ? ['The devbox has failed', failureReasons[failure_reason ?? '']]
-      : ['The devbox was shut down', shutdownReasons[shutdown_reason ?? '']]
+  const what = status === 'failure' ? 'The devbox has failed' : 'The devbox was shut down'
+  const why = endReasons[(status === 'failure' ? failure_reason : shutdown_reason) ?? '']
   return why ? `${what}: ${why}` : what
 }
 
 type EndingDevbox = Pick<Devbox, 'status' | 'shutdown_reason' | 'failure_reason'>
 
-const shutdownReasons: Record<string, string> = {
+const endReasons: Record<string, string> = {
   keep_alive_timeout: 'its keep-alive time expired',
   idle: 'it was idle',
   entrypoint_exit: 'its entrypoint exited',
-}
-
-const failureReasons: Record<string, string> = {
   out_of_memory: 'it ran out of memory',
   out_of_disk: 'it ran out of disk space',
 }

@@ -426,15 +426,4 @@ describe('a terminal socket', () => {
     expect(await attach(`${url}/pty/s1/attach`, ['wrong'])).toMatchObject({ status: 401 })
     expect(await attach(`${url}/nowhere`, [], { authorization })).toMatchObject({ status: 404 })
   })
-
-  it('echoes and closes with the service', async () => {
-    const { url } = await serveTerminals()
-    const { socket } = await attach(`${url}/pty/s1/attach`, [token])
-    socket?.send(Buffer.from([0, 255]))
-    const [data, isBinary] = (await once(socket as WebSocket, 'message')) as [Buffer, boolean]
-    expect({ data: [...data], isBinary }).toEqual({ data: [0, 255], isBinary: true })
-    const closed = once(socket as WebSocket, 'close')
-    await stop?.()
-    expect((await closed)[0]).toBe(1001)
-  })
 })

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { zipOf } from '#lib/service/testing/harbor-job.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { reserveNames } from './data-dir.ts'
@@ -160,16 +159,6 @@ describe.skipIf(!mounted)('a full disk', () => {
       await Promise.all(ends)
       rmSync(filler, { force: true })
       await service.restart()
-    }
-  })
-
-  it('rejects an archive that would fill it, packed or unpacked', async () => {
-    const { bavail, bsize } = statfsSync(folder)
-    const bytes = bavail * bsize - 2 ** 19
-    for (const file of [new Blob(['0'.repeat(bytes)]), await zipOf({ zeros: '0'.repeat(bytes) })]) {
-      const form = new FormData()
-      form.append('file', file, 'job.zip')
-      expect(await post('/v1/benchmark_jobs/import', form)).toMatchObject({ status: 507 })
     }
   })
 

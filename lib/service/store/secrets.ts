@@ -33,7 +33,7 @@ export const createSecretStore = (database: Database, keyFile: string) => {
 
   return {
     list: (account: string, limit: number) => {
-      const { total } = count.get(account) as { total: number }
+      const total = Number(count.get(account)?.total)
       const secrets = list.all(account, limit) as unknown as Secret[]
       return { secrets, total_count: total, has_more: total > secrets.length }
     },

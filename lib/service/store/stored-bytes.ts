@@ -16,6 +16,13 @@ export const axonBytes = ({ name, metadata }: Pick<Axon, 'name' | 'metadata'>): 
 export const eventBytes = ({ payload, source, event_type }: Pick<NewEvent, 'payload' | 'source' | 'event_type'>) =>
   Buffer.byteLength(payload) + Buffer.byteLength(source) + Buffer.byteLength(event_type)
 
+interface StoredRow {
+  axon: number
+  sequence: number
+  account: string
+  bytes: number
+}
+
 interface Options {
   database: Database
   dataDir: string
@@ -31,28 +38,20 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
   )
   for (const { account, bytes } of snapshots.all()) quota.add(`${account}`, 'snapshots', Number(bytes ?? 0))
 
-  const scan = async <R extends { account: string; bytes: number }>(read: (last: R | undefined) => unknown[]) => {
-    for (let last: R | undefined; ; ) {
-      const rows = read(last) as R[]
+  const axons = `
+    SELECT seq AS axon, 0 AS sequence, account, coalesce(octet_length(name), 0) + 2 * octet_length(metadata) AS bytes
+    FROM axons WHERE seq > ? AND ? = 0 AND created_at_ms < ? ORDER BY seq LIMIT ${batchRows}`
+  const events = `
+    SELECT axon, sequence, account, octet_length(payload) + octet_length(source) + octet_length(event_type) AS bytes
+    FROM axon_events CROSS JOIN axons ON seq = axon
+    WHERE (axon, sequence) > (?, ?) AND timestamp_ms < ? ORDER BY axon, sequence LIMIT ${batchRows}`
+  for (const statement of [database.prepare(axons), database.prepare(events)])
+    for (let [axon, sequence] = [0, 0]; axon !== -1 && !signal.aborted; ) {
+      const rows = statement.all(axon, sequence, startMs) as unknown as StoredRow[]
       for (const { account, bytes } of rows) quota.add(account, 'axons', bytes)
-      last = rows.at(-1)
-      if (rows.length < batchRows || signal.aborted) return
+      ;({ axon, sequence } = rows.length < batchRows ? { axon: -1, sequence: 0 } : (rows.at(-1) as StoredRow))
       await nextTurn()
     }
-  }
-  const axons = database.prepare(
-    `SELECT seq, account, coalesce(octet_length(name), 0) + 2 * octet_length(metadata) AS bytes FROM axons
-     WHERE seq > ? AND created_at_ms < ? ORDER BY seq LIMIT ${batchRows}`,
-  )
-  await scan<{ seq: number; account: string; bytes: number }>((last) => axons.all(last?.seq ?? 0, startMs))
-  const events = database.prepare(
-    `SELECT axon, sequence, account, octet_length(payload) + octet_length(source) + octet_length(event_type) AS bytes
-     FROM axon_events CROSS JOIN axons ON seq = axon
-     WHERE (axon, sequence) > (?, ?) AND timestamp_ms < ? ORDER BY axon, sequence LIMIT ${batchRows}`,
-  )
-  await scan<{ axon: number; sequence: number; account: string; bytes: number }>((last) =>
-    events.all(last?.axon ?? 0, last?.sequence ?? 0, startMs),
-  )
 
   const accountIn = (table: 'axons' | 'devboxes' | 'scenario_runs') => {
     const find = database.prepare(`SELECT account FROM ${table} WHERE id = ?`)

@@ -159,12 +159,6 @@ describe('counts', () => {
     expect(total()).toEqual([size + 1, 1, 1, 0, 0, 0])
     expect(createAxonStore(database).get('test', axon.id)).toMatchObject({ metadata: {}, deleted_at_ms: 9 })
   })
-
-  it('are per account', () => {
-    expect(list('', undefined, 'other')).toMatchObject({ total_count: 2 })
-    expect(list('search=build', undefined, 'other').axons.map(({ id }) => id)).toEqual(['axn_other'])
-    expect(list('', undefined, 'nobody')).toEqual({ axons: [], has_more: false, total_count: 0 })
-  })
 })
 
 it('finds metadata keys and values without a scan', () => {
