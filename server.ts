@@ -11,10 +11,14 @@ import { startWebhook } from '#lib/gateway/alerts/alert-books.ts'
 import { apiProxy } from '#lib/gateway/api-proxy.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
-import { onClientError } from '#lib/gateway/http/conflicting-cookies.ts'
 import { listenOnOtherLoopback } from '#lib/gateway/http/loopback.ts'
 import { precompressedFiles } from '#lib/gateway/http/precompressed-files.ts'
-import { guardRequest, serializePipelinedRequests, serverOptions } from '#lib/gateway/http/request-guards.ts'
+import {
+  guardRequest,
+  onClientError,
+  serializePipelinedRequests,
+  serverOptions,
+} from '#lib/gateway/http/request-guards.ts'
 import { socketUpgrades } from '#lib/gateway/http/upgrades.ts'
 import { handleAsWebRequest } from '#lib/gateway/http/web-request.ts'
 import { limitUnauthenticatedConnections, reserveFileDescriptors } from '#lib/gateway/limits/connection-limit.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
@@ -104,11 +104,8 @@ const knockUntil = async (started: Promise<unknown>, port: number) => {
   }
 }
 
-/** Limit for both processes. */
-const openFiles = 256
-
-test('a console out of file descriptors keeps running; a stopped one notifies pages, finishes downloads and exits', async () => {
-  const product = await startProduct({}, { openFiles })
+test('a stopped console notifies pages, finishes downloads and exits', async () => {
+  const product = await startProduct()
   const { url } = product
   const headers = await sessionHeaders(product)
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'left' } })
@@ -116,40 +113,12 @@ test('a console out of file descriptors keeps running; a stopped one notifies pa
 
   const open = async (path: string) => {
     const socket = new WebSocket(url.replace('http', 'ws') + path, { headers })
-    let heard = ''
-    socket.on('message', (data, isBinary) => {
-      if (isBinary) heard += data
-    })
     await once(socket, 'message')
-    return { socket, heard: () => heard, closed: once(socket, 'close') }
+    return { closed: once(socket, 'close') }
   }
-  const terminals = await Promise.all(
-    Array.from({ length: 5 }, (_, number) => open(`/api/terminals/${id}/shell-${number}?cols=80&rows=24`)),
-  )
-  const pages: Awaited<ReturnType<typeof open>>[] = []
-  // One at a time, because unauthenticated connections are limited.
-  for (let number = 0; number < 50; number++) pages.push(await open('/api/live'))
+  const pages = [await open(`/api/terminals/${id}/main?cols=80&rows=24`), await open('/api/live')]
 
   const { host, port } = new URL(url)
-  const connections: Socket[] = []
-  // Authenticated, because the oldest anonymous connections would be closed.
-  const askAnew = async () => {
-    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
-    connections.push(socket)
-    socket.write(`HEAD /api/session HTTP/1.1\r\nhost: ${host}\r\ncookie: ${headers.cookie}\r\n\r\n`)
-    return String(await Promise.race([once(socket, 'data'), once(socket, 'close')]))
-  }
-  await expect.poll(askAnew, { intervals: [0] }).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 1/)
-  for (const [number, { socket, heard }] of terminals.entries()) {
-    socket.send(Buffer.from(`echo $((${number} + 700))\r`))
-    await expect.poll(heard).toContain(String(number + 700))
-  }
-  await expect
-    .poll(() => product.output().match(/New connections are refused: \d+ of 256 files are open/g))
-    .toHaveLength(1)
-  for (const socket of connections) socket.destroy()
-  await expect.poll(() => fetch(url, { redirect: 'manual' }).then(({ status }) => status < 500)).toBe(true)
-
   const download = await fetch(`${url}/api/v1/devboxes/${id}/download_file`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
@@ -179,7 +148,7 @@ test('a console out of file descriptors keeps running; a stopped one notifies pa
   held.write(wait)
   const ended = product.stop()
   const whole = download.arrayBuffer()
-  for (const { closed } of [...terminals, ...pages]) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
+  for (const { closed } of pages) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
   // Active downloads finish; idle connections don't delay the exit.
   expect((await whole).byteLength).toBe(32 * 1024 * 1024)
   expect(await ended).toBe(0)

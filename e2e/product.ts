@@ -23,14 +23,9 @@ export interface Product {
   stop(): Promise<number | null>
 }
 
-/** `openFiles` limits the file descriptors of each process. */
-export const startProduct = async (
-  environment: Record<string, string> = {},
-  { openFiles }: { openFiles?: number } = {},
-): Promise<Product> => {
+export const startProduct = async (environment: Record<string, string> = {}): Promise<Product> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
-  const limited = openFiles === undefined ? '' : `ulimit -n ${openFiles}; `
-  const child = spawn('/bin/bash', ['-c', `${limited}exec npm start`], {
+  const child = spawn('npm', ['start'], {
     cwd: root,
     env: { ...process.env, PORT: '0', DEVDECK_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import type { AlertHistory, Silence } from '#lib/protocol/alerts.ts'
 import type { LiveNotice, LiveTopic } from '#lib/protocol/live.ts'
 import { agent, createJob, follow, makeScenarios } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -22,15 +21,6 @@ let silence: string
 let alert: string
 let terminal: TestPage
 const pages: { socket: { terminate(): void } }[] = []
-
-const ask = async (cookie: string, method: string, path: string, body?: unknown) => {
-  const answer = await gateway.fetch(path, {
-    method,
-    cookie,
-    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  })
-  return { status: answer.status, text: await answer.text() }
-}
 
 const livePage = async (cookie: string) => {
   const page = new TestPage(gateway, '/api/live', { cookie })
@@ -73,13 +63,12 @@ beforeAll(async () => {
   const live = await livePage(owner)
   live.subscribe(1, { endpoint: 'alerts.watch' })
   const wanted = { metadata: { team: 'a' }, until_ms: Date.now() + 3_600_000, comment: 'of the owner' }
-  silence = (JSON.parse((await ask(owner, 'POST', '/api/alerts/silences', wanted)).text) as Silence).id
-  await ask(owner, 'POST', '/api/alerts/drills', { devbox_id: devbox, in_seconds: 3600 })
-  await ask(owner, 'POST', '/api/alerts/followed-jobs', { job_id: job.id })
+  silence = (await gateway.ask(owner, 'POST', '/api/alerts/silences', wanted)).body.id
+  await gateway.ask(owner, 'POST', '/api/alerts/drills', { devbox_id: devbox, in_seconds: 3600 })
+  await gateway.ask(owner, 'POST', '/api/alerts/followed-jobs', { job_id: job.id })
   alert = await until(async () => {
-    const { alerts } = JSON.parse((await ask(owner, 'GET', '/api/alerts')).text) as AlertHistory
-    if (!alerts[0]) throw new Error('There is no alert yet')
-    return alerts[0].id
+    const { body } = await gateway.ask(owner, 'GET', '/api/alerts')
+    return body.alerts[0].id
   })
 })
 afterAll(async () => {
@@ -106,8 +95,8 @@ it.each<[string, () => [string, string, unknown?]]>([
   ['a file of the logs of a run', () => ['GET', `/api/benchmark-runs/${run}/logs/file?path=a`]],
   ['a value of a job', () => ['POST', '/api/reveal', { job_id: job.id, pointer: ['name'] }]],
 ])('another account gets 404 for %s', async (_, asked) => {
-  const { status, text } = await ask(other, ...asked())
-  expect([status, text]).toEqual([404, expect.not.stringContaining('of the owner')])
+  const { status, body } = await gateway.ask(other, ...asked())
+  expect([status, JSON.stringify(body)]).toEqual([404, expect.not.stringContaining('of the owner')])
 })
 
 it.each([
@@ -115,13 +104,14 @@ it.each([
   ['/api/alerts', { alerts: [], has_more: false, total_count: 0 }],
   ['/api/activity?outcome=done', { activities: [], has_more: false, total_count: 0 }],
 ])('another account gets an empty response from %s', async (path, nothing) => {
-  expect(JSON.parse((await ask(other, 'GET', path)).text)).toEqual(nothing)
-  expect(JSON.parse((await ask(owner, 'GET', path)).text)).not.toEqual(nothing)
+  expect((await gateway.ask(other, 'GET', path)).body).toEqual(nothing)
+  expect((await gateway.ask(owner, 'GET', path)).body).not.toEqual(nothing)
 })
 
 it('another account can neither acknowledge alerts nor unfollow the job', async () => {
-  expect((await ask(other, 'POST', '/api/alerts/acknowledge', { ids: [alert] })).text).toBe('{"acknowledged":[]}')
-  await ask(other, 'DELETE', `/api/alerts/followed-jobs/${job.id}`)
+  const { body } = await gateway.ask(other, 'POST', '/api/alerts/acknowledge', { ids: [alert] })
+  expect(body).toEqual({ acknowledged: [] })
+  await gateway.ask(other, 'DELETE', `/api/alerts/followed-jobs/${job.id}`)
   const { told, subscribe } = await livePage(owner)
   subscribe(1, { endpoint: 'alerts.watch' })
   await until(() => expect(JSON.stringify(told())).toContain('snapshot'))

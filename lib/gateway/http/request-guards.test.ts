@@ -6,9 +6,9 @@ import { sendRaw } from '#lib/service/testing/service.ts'
 import { newSession, sessionCookie } from '../accounts/session-cookie.ts'
 import { readConfig } from '../config.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
-import { clientAddress } from './client-address.ts'
 import { readJsonBody } from './json-body.ts'
 import { listenOnOtherLoopback } from './loopback.ts'
+import { clientAddress } from './request-guards.ts'
 
 let gateway: TestConsole
 let port: number

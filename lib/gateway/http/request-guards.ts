@@ -1,20 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
+import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { registry } from '../registry/registry.ts'
-import { clientAddress } from './client-address.ts'
-import {
-  clearingHeaders,
-  hasConflictingCookies,
-  troublePage,
-  troubleText,
-  troubleTitle,
-} from './conflicting-cookies.ts'
 import { cookieValues, sessionCookieName } from './cookies.ts'
 import { errorBody, HttpError, hasControlCharacters, requestIdOf } from './handle-request.ts'
-import { originOfHost, sameOriginPath } from './origin.ts'
-import { watchBody } from './stalled-body.ts'
+import { originOfHost, type ReadHeader, sameOriginPath } from './origin.ts'
+import { endSocket } from './sockets.ts'
 
 // Runs before Next: rejects foreign hosts, ambiguous paths and server actions, sets security headers, and adds what
 // only the socket knows. Returns false once it has responded.
@@ -261,3 +255,104 @@ const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Htt
   })
   response.end(JSON.stringify(errorBody(refusal, requestId)))
 }
+
+/** More than browsers keep per host. Next takes seconds for thousands of cookies. */
+const maxCookies = 200
+
+// Cookies are shared between ports, so another server on this host can set a second session cookie, or so many that
+// no request fits.
+const hasConflictingCookies = (header: ReadHeader): boolean => {
+  const count = (header('cookie') ?? '').split(';').length
+  return count > maxCookies || cookieValues(header, sessionCookieName(header)).length > 1
+}
+
+/** Clears this host's cookies; ours individually, for browsers without Clear-Site-Data. */
+const clearingHeaders = (header: ReadHeader, path: string): [string, string | string[]][] => {
+  const parts = path.split('?', 1)[0]?.split('/').slice(1, 12).filter(Boolean) ?? []
+  const folders = ['/', ...parts.map((_, i) => `/${parts.slice(0, i + 1).join('/')}`)]
+  const safe = folders.filter((folder) => /^[\w/%.~-]+$/.test(folder))
+  const name = sessionCookieName(header)
+  const both = safe.flatMap((folder) => (folder === '/' ? [folder] : [folder, `${folder}/`]))
+  return [
+    ['clear-site-data', '"cookies"'],
+    ['set-cookie', both.map((at) => `${name}=; Path=${at}; Max-Age=0${name.startsWith('__Host-') ? '; Secure' : ''}`)],
+  ]
+}
+
+const troubleTitle = 'Conflicting cookies'
+const troubleText =
+  "Another server on this host set cookies that conflict with this console's. They have been cleared. Reload the page and sign in."
+
+/** A static page for light and dark themes. */
+const troublePage = (): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Cookies cleared · Devdeck</title><style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:15vh auto;padding:0 1rem}</style></head><body><main><h1>${troubleTitle}</h1><p role="alert">${troubleText}</p><p><a href="/">Go to the overview</a></p></main></body></html>`
+
+// Handles `clientError`. Oversized headers get a response that clears cookies, but only if cookies caused it: a link
+// with a long URL must not sign anyone out.
+export const onClientError = (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const isTooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const status = isTooLong
+    ? '431 Request Header Fields Too Large'
+    : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? '408 Request Timeout'
+      : '400 Bad Request'
+  const clears = isTooLong && isOfCookies(String(error.rawPacket?.toString('latin1') ?? ''))
+  const body = clears ? troublePage() : ''
+  endSocket(
+    socket,
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\nx-frame-options: DENY\r\n` +
+      `${clears ? `content-type: text/html; charset=utf-8\r\ncontent-security-policy: default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'\r\nclear-site-data: "cookies"\r\n` : ''}\r\n${body}`,
+  )
+}
+
+/** A URL contains neither spaces nor cookies. */
+const isOfCookies = (packet: string): boolean => {
+  const cookies =
+    packet.split('\r\n').find((line) => /^cookie:/i.test(line)) ?? packet.slice(packet.lastIndexOf('\n') + 1)
+  return cookies.length > 4096 && /; ?[^\s;=]+=/.test(cookies) && !/^\w+ \S{4096}/.test(packet)
+}
+
+/** Less progress than this counts as stalled. */
+const leastBytes = 1024
+const looks = 3
+
+/** Responds 408 to a stalled request body. Bodies waiting for a slow service do not count. */
+const watchBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { stillMs, refuse }: { stillMs: number; refuse: (refusal: HttpError) => void },
+): void => {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (encoding === undefined && !(Number(length) > 0)) return
+  const { socket } = request
+  let seen: number[] = []
+  const clock = setInterval(() => {
+    if (request.complete || request.destroyed) return clearInterval(clock)
+    const waitsForUs = request.readableLength >= request.readableHighWaterMark
+    seen = waitsForUs ? [] : [...seen, socket.bytesRead].slice(-looks - 1)
+    const [first = 0] = seen
+    if (seen.length <= looks || socket.bytesRead - first >= leastBytes) return
+    clearInterval(clock)
+    if (response.headersSent) return void request.destroy()
+    response.once('finish', () => request.destroy())
+    refuse(new HttpError('timeout', `No progress on the request body for ${stillMs / 1000} s`))
+  }, stillMs / looks)
+  response.once('close', () => clearInterval(clock))
+}
+
+/** The client's address, from X-Forwarded-For where the sender is a proxy that TRUST_PROXY names. */
+export const clientAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
+  const { isTrustedProxy } = registry().config
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
+  let address = plain(socket.remoteAddress ?? 'unknown')
+  for (let hop = 0; forwarded.length > 0 && isTrustedProxy(address, hop); hop++) {
+    const next = plain(forwarded.pop()?.trim() ?? '')
+    if (isIP(next) === 0) break
+    address = next
+  }
+  return address
+}
+
+/** Strips the IPv6 prefix of IPv4 clients. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')

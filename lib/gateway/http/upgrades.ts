@@ -3,10 +3,9 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { accountHeader } from '#lib/protocol/session.ts'
-import { clientAddress } from './client-address.ts'
 import { errorBody, HttpError, requestIdOf } from './handle-request.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
-import { requireOwnHost } from './request-guards.ts'
+import { clientAddress, requireOwnHost } from './request-guards.ts'
 import { endSocket } from './sockets.ts'
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createDescriptorReserve, createUnauthenticatedLimit, markAuthenticated } from '#lib/limits/connection-limit.ts'
 import { sessionOf } from '../accounts/session-cookie.ts'
-import { clientAddress } from '../http/client-address.ts'
+import { clientAddress } from '../http/request-guards.ts'
 
 /** Refuses connections that would leave too few file descriptors for service calls, databases and pages. */
 export const reserveFileDescriptors = (server: Server): void => {

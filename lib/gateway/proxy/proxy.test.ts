@@ -270,11 +270,8 @@ describe('a compressed response', () => {
     expect(recorded[0]?.headers['accept-encoding']).toBe('gzip')
     expect(response.headers.get('content-encoding')).toBe('gzip')
     expect(await response.json()).toEqual({ axons: [], has_more: false })
-  })
-
-  it('is not requested if the browser does not accept it', async () => {
     await ask('/api/v1/axons', { headers: { 'accept-encoding': 'br, gzip;q=0' } })
-    expect(recorded[0]?.headers['accept-encoding']).toBe('identity')
+    expect(recorded[1]?.headers['accept-encoding']).toBe('identity')
   })
 
   it('is decompressed when it is an error', async () => {
@@ -374,28 +371,19 @@ describe('streams', () => {
     await reader.cancel()
   })
 
-  it('are attachments with their length and name', async () => {
-    reply = (_, response) =>
-      response
-        .writeHead(200, {
-          'content-type': 'application/zip',
-          'content-length': '4',
-          'content-disposition': 'attachment; filename="a.zip"',
-        })
-        .end('PK..')
-    const response = await post(logs)
-    expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.zip"')
-    expect(response.headers.get('content-length')).toBe('4')
-    expect(response.headers.get('content-security-policy')).toBe('sandbox')
-    expect(await response.text()).toBe('PK..')
-  })
-
   it('may be empty, and become attachments even if the service does not mark them', async () => {
     reply = (_, response) => response.writeHead(204).end()
     expect((await post(logs)).status).toBe(204)
     reply = (_, response) =>
-      response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': 'inline' }).end('PK')
-    expect((await post(logs)).headers.get('content-disposition')).toBe('attachment')
+      response
+        .writeHead(200, { 'content-type': 'application/zip', 'content-length': '2', 'content-disposition': 'inline' })
+        .end('PK')
+    const { headers } = await post(logs)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-disposition': 'attachment',
+      'content-length': '2',
+      'content-security-policy': 'sandbox',
+    })
   })
 
   it('fail instead of ending when the service disconnects', async () => {
