@@ -287,7 +287,6 @@ const isOrigin = (value: string): boolean => {
   return origin !== undefined && [origin, `${origin}/`].includes(value)
 }
 
-/** Origins this console answers under: its own addresses and the public ones. */
 export const ownOrigins = ({ host, publicOrigins }: Pick<Config, 'host' | 'publicOrigins'>, port: number): string[] => {
   const own = host === '0.0.0.0' || host === '::' ? [] : [host]
   const hosts = [...new Set([...own, ...loopbackHosts])].map((each) => (isIPv6(each) ? `[${each}]` : each))

@@ -40,11 +40,9 @@ import { WatchHealth } from './watch-health.ts'
 import type { Webhook } from './webhook.ts'
 
 interface Options {
-  /** The account in the store. */
   account: string
   store: AlertStore
   webhook?: Webhook | undefined
-  /** Link to an alert. */
   urlOf(alertId: string): string
 }
 
@@ -88,7 +86,6 @@ export class AlertBook {
   #silences: Silence[]
   readonly #watchHealth = new WatchHealth()
   #stream: EvictionStreamState | undefined
-  /** Listeners with their API key. */
   readonly #listeners = new Map<AlertListener, string>()
   /** Key to listen with when no page is open. */
   #ownKey: string | undefined
@@ -129,7 +126,6 @@ export class AlertBook {
     }
   }
 
-  /** Keeps listening without open pages. */
   stay(apiKey: string): void {
     this.#ownKey = apiKey
     this.#listen()
@@ -173,7 +169,6 @@ export class AlertBook {
     return () => this.#drills.delete(id)
   }
 
-  /** The eviction was canceled through this console. */
   cancelEviction(devboxId: string): void {
     const alert = this.#open.ofDevbox('eviction', devboxId)
     if (alert) this.#close(alert, 'cancelled')
@@ -181,7 +176,6 @@ export class AlertBook {
     this.#watch?.withdraw(devboxId)
   }
 
-  /** The devbox was suspended or shut down through this console. */
   stopDevbox(devboxId: string, how: 'suspended' | 'shut down', by: string): void {
     this.#raiseArrived(devboxId)
     for (const kind of how === 'suspended' ? (['eviction'] as const) : (['eviction', 'end'] as const)) {
@@ -202,7 +196,6 @@ export class AlertBook {
     void this.#poller.poll()
   }
 
-  /** Returns false if the job isn't followed. */
   unfollowJob(jobId: string): boolean {
     const isFollowed = this.#followedJobs.includes(jobId)
     this.#options.store.unfollowJob(this.#stored, jobId)
@@ -239,7 +232,6 @@ export class AlertBook {
     return silence
   }
 
-  /** Returns false for an unknown id. */
   endSilence(id: string): boolean {
     if (!this.#options.store.deleteSilence(this.#stored, id)) return false
     this.#reloadSilences()
@@ -529,7 +521,6 @@ export class AlertBook {
   }
 }
 
-/** Calls `act` for each item, in one event loop turn per batch. */
 const inBatches = async <T>(items: readonly T[], act: (item: T) => void): Promise<void> => {
   for (const [index, item] of items.entries()) {
     if (index % batchSize === batchSize - 1) await nextTurn()

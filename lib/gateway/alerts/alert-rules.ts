@@ -45,14 +45,12 @@ export const raised = (subject: Subject, details: AlertDetails, nowMs: number, b
   }
 }
 
-/** Restores the state before the alert was closed. */
 export const reopened = ({ stopped: _, ...alert }: Alert): Alert => {
   const { acknowledged_ms, raised_ms, alarms } = alert
   const isAcknowledged = acknowledged_ms !== null && (acknowledged_ms >= raised_ms || alarms === 0)
   return { ...alert, state: isAcknowledged ? 'acknowledged' : 'new', closed_ms: null }
 }
 
-/** Acknowledging a past event closes it. */
 export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
   if (alert.state !== 'new') return undefined
   const taken = { ...alert, acknowledged_by: by, acknowledged_ms: nowMs }

@@ -11,7 +11,6 @@ import { serviceNow } from '../upstream/clock.ts'
 export interface EvictionStreamState {
   state: 'live' | 'retrying' | 'refused'
   attempt: number
-  /** The next attempt, if the service set a time. */
   retry_at_ms?: number
 }
 
@@ -67,13 +66,11 @@ export class EvictionWatch {
   readonly #expiryTimer: NodeJS.Timeout
   readonly #firstAnswer: NodeJS.Timeout
   #upstream: EvictionStreamState | undefined
-  /** The last sign of life of the stream. */
   lastHeardMs: number | null = null
   /** Events that could not be parsed, and the latest reason. */
   readonly unreadable: { count: number; reason: string | null } = { count: 0, reason: null }
   /** Infinity while connecting. */
   #openedMs = Number.POSITIVE_INFINITY
-  /** Events of the current connection. */
   #events = 0
   /** Number of pending evictions the connection repeats first; undefined if the service does not report it. */
   #toRepeat: number | undefined

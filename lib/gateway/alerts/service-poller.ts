@@ -20,7 +20,6 @@ export interface Poll {
   /** Without benchmark trials. */
   failed: Devbox[]
   endedJobs: BenchmarkJob[]
-  /** Whether all running devboxes fit. */
   isComplete: boolean
   /** Service time before the requests. */
   atMs: number
@@ -66,7 +65,6 @@ export class ServicePoller {
     clearTimeout(this.#timer)
   }
 
-  /** Keep-alive was called through this console. */
   onKeepAlive(devboxId: string): void {
     this.#keptAliveMs.set(devboxId, serviceNow())
     void this.poll()
@@ -132,7 +130,6 @@ export class ServicePoller {
   }
 }
 
-/** A deleted job counts as ended. */
 const orMissing = (request: Promise<BenchmarkJob>, id: string): Promise<BenchmarkJob> =>
   request.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
@@ -151,7 +148,6 @@ interface Actions {
   close(alert: Alert, state: 'moved' | 'passed'): void
   /** Looks up what happened to the devbox, then closes the alert. */
   settle(alert: Alert): void
-  /** Returns false if the job isn't followed. */
   unfollowJob(jobId: string): boolean
 }
 

@@ -84,7 +84,6 @@ class LivePage implements OpenStream, MonitorListener {
     return this.unread < maxUnread && this.#socket.bufferedAmount < maxUnread
   }
 
-  /** Resolves when there may be room. */
   roomChange(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
@@ -181,7 +180,6 @@ class PageSubscription implements Subscriber {
   /** State last sent to the page. */
   #lastText = ''
   #items: string[] = []
-  /** Total length of the pending items. */
   #length = 0
   #position = ''
 
@@ -223,7 +221,6 @@ class PageSubscription implements Subscriber {
     this.sendState()
   }
 
-  /** Sends the state if it has changed. */
   sendState(): void {
     if (!this.#own) return
     const { lateSinceMs } = this.#page.monitor
@@ -246,7 +243,6 @@ class PageSubscription implements Subscriber {
     this.#page.forget(this.#id)
   }
 
-  /** Drops pending items. */
   leave(): void {
     this.#isOver = true
     this.#page.unread -= this.#length

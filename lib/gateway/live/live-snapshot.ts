@@ -26,7 +26,6 @@ export const liveSnapshot = (request: Request): Promise<Response> =>
     return json({ now_ms: serviceNow(), topics } satisfies LiveSnapshot)
   })
 
-/** The first item of the topic, and its state. */
 const currentAlerts = async (holder: KeyHolder) => {
   const item = Promise.withResolvers<AlertItem>()
   const health = Promise.withResolvers<{ state: LiveState; since_ms: number; error?: LiveError }>()

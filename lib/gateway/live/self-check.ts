@@ -52,7 +52,6 @@ export const checkStream = (request: Request): Promise<Response> =>
     })
   })
 
-/** Echoes binary frames. */
 export const checkSocket: SocketRoute = {
   path: new RegExp(`^${checkSocketPath}$`),
   admit: async ({ header }) => {

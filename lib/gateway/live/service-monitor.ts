@@ -55,7 +55,6 @@ export class ServiceMonitor {
     this.#lateSinceMs = undefined
   }
 
-  /** Call on any data from the service. */
   heard(): void {
     this.#heardMs = Date.now()
     if (this.#lateSinceMs !== undefined) this.#set(undefined)

@@ -87,7 +87,6 @@ const unexpectedResponse = ({ response }: Endpoint, upstream: UpstreamResponse):
   return undefined
 }
 
-/** Any error of the service, in the contract's shape. */
 const errorResponse = async (upstream: UpstreamResponse, requestId: string): Promise<Response> => {
   const { statusCode: status } = upstream
   const original = new Response(await readErrorBody(upstream), { status })

@@ -20,7 +20,6 @@ const find = createMatcher(offered)
 
 /** Matches the raw path, before anything decodes or normalizes it. */
 export const matchTarget = (request: Request): Target => {
-  // Set by server.ts.
   const raw = request.headers.get('x-devdeck-path') ?? request.url.replace(/^https?:\/\/[^/]*/, '')
   const [, path = '', search = ''] = /^([^?]*)\??(.*)$/s.exec(raw.slice(prefix.length)) ?? []
   const { match, allow } = find(request.method, path.slice(1).split('/').map(decodeSegment))

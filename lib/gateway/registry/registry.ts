@@ -55,7 +55,6 @@ export const slot =
     return value
   }
 
-/** Closes what must be closed, last created first. */
 export const closeSlots = ({ slots } = registry()): void => {
   for (const [name, { close }] of [...slots].reverse()) {
     if (!close) continue
