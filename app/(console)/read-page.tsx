@@ -31,6 +31,12 @@ export interface DetailPageProps extends ListPageProps {
   params: Promise<{ id: string }>
 }
 
+/** A page that loads its data in the browser. */
+export const sessionPage = (Page: ComponentType) => async () => {
+  await requireSession()
+  return <Page />
+}
+
 /** Renders `page` with the query cache that `read` filled, so that the browser does not fetch it again. */
 export const readPage = async (read: (client: QueryClient) => Promise<unknown>, page: ReactNode) => {
   const client = makeQueryClient()

@@ -16,21 +16,41 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { consoleUrl, fetchConsoleJson } from '#lib/browser/api/console-api.ts'
 import { formatCount } from '#lib/browser/format.ts'
-import { type Activity, maxStoredActivities } from '#lib/protocol/activity.ts'
-import { type ActivityQuery, activityAddress, activityQueries } from './queries.ts'
+import { listPages } from '#lib/browser/queries/list/pages.ts'
+import { type Activity, type ActivityList, maxStoredActivities } from '#lib/protocol/activity.ts'
+
+const Params = z.object({
+  outcome: z.optional(z.enum(['done', 'refused'])),
+  search: z.optional(z.string().check(z.maxLength(256))),
+  starting_after: z.optional(z.string().check(z.maxLength(256))),
+})
+type ActivityQuery = z.output<typeof Params>
+
+const refreshMs = 15_000
+
+/** Address of the filtered activity, or of its download when `format` is given. */
+const activityAddress = (query: ActivityQuery, format?: 'csv' | 'json') =>
+  consoleUrl('/api/activity', { ...query, search: query.search || undefined, format })
+
+const activityList = (query: ActivityQuery) =>
+  listPages({
+    queryKey: ['activity', query],
+    query,
+    read: (page: ActivityQuery, signal) => fetchConsoleJson<ActivityList>(activityAddress(page), signal),
+    rowsOf: ({ activities }) => activities,
+    // A refetch loads every page again, so only the first page refreshes by itself.
+    refetchInterval: ({ state: { data } }) => data?.pages.length === 1 && refreshMs,
+  })
 
 const source = {
   noun: 'activity',
   nouns: 'activities',
-  params: z.object({
-    outcome: z.optional(z.enum(['done', 'refused'])),
-    search: z.optional(z.string().check(z.maxLength(256))),
-    starting_after: z.optional(z.string().check(z.maxLength(256))),
-  }),
+  params: Params,
   path: paths.activity,
   queryOf: (params: ActivityQuery) => params,
-  list: (query: ActivityQuery) => activityQueries.list(query),
+  list: activityList,
   filters: { outcome: 'outcome is …', search: 'has “…”' },
 }
 

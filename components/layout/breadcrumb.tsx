@@ -1,26 +1,17 @@
 'use client'
 import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
-import { usePathname, useSearchParams } from 'next/navigation'
-import { Fragment, useEffect, useState } from 'react'
+import { usePathname } from 'next/navigation'
+import { Fragment } from 'react'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { destinations } from './navigation.ts'
 import { usePageName } from './page-name.tsx'
 
 export const Breadcrumb = () => {
   const pathname = usePathname()
   const { parents, id } = locate(pathname)
-  const search = useSearchParams()
-  const [lastHrefs, setLastHrefs] = useState<Record<string, string>>({})
-  // Links to parent lists keep the filters this tab last used there.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: parents derive from the pathname
-  useEffect(() => {
-    if (!id) writeTab(tabKey + pathname, pathname + location.search)
-    setLastHrefs(Object.fromEntries(parents.map(({ href }) => [href, readTab(tabKey + href) ?? href])))
-  }, [pathname, search])
   const name = usePageName(id)
   const crumbs = id ? [...parents, { label: name ?? shortenMiddle(id, 18), href: pathname }] : parents
   return (
@@ -44,11 +35,7 @@ export const Breadcrumb = () => {
                     </VisibleText>
                   </span>
                 ) : (
-                  <Link
-                    href={lastHrefs[href] ?? href}
-                    prefetch={false}
-                    className="rounded-sm text-muted hover:text-text"
-                  >
+                  <Link href={href} prefetch={false} className="rounded-sm text-muted hover:text-text">
                     {label}
                   </Link>
                 )}
@@ -60,8 +47,6 @@ export const Breadcrumb = () => {
     </nav>
   )
 }
-
-const tabKey = 'devdeck.shown:'
 
 /** Sections of the breadcrumb; every other segment is an id. */
 const sections: { label: string; href: string }[] = [

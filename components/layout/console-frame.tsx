@@ -1,12 +1,13 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Menu, Search } from 'lucide-react'
+import { Menu, Search, ShieldAlert } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { usePathname } from 'next/navigation'
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
 import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
+import { Banner } from '#components/ui/banner.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { setPageAccount } from '#lib/browser/api/page-account.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
@@ -15,13 +16,12 @@ import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { AccountName } from './account-name.tsx'
 import { Breadcrumb } from './breadcrumb.tsx'
-import { IsolationNotice } from './isolation-notice.tsx'
 import { Keys } from './keys.tsx'
 import { hasChangedElsewhere, savePreference } from './save-preference.ts'
 import { sessionQueries } from './session-queries.ts'
+import { useShortcuts } from './shortcuts.ts'
 import { Sidebar } from './sidebar.tsx'
 import { ThemeMenu } from './theme.tsx'
-import { useShortcuts } from './use-shortcuts.ts'
 
 const AlertBar = dynamic(() => import('#components/alerts/alert-bar.tsx').then((module) => module.AlertBar))
 const AlertBadge = dynamic(() => import('#components/alerts/alert-bar.tsx').then((module) => module.AlertBadge))
@@ -101,6 +101,30 @@ export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, c
       {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}
       {opened === 'help' && <ShortcutsDialog onClose={close} />}
     </>
+  )
+}
+
+/** Shown once per browser session; the account menu always shows a badge. */
+const IsolationNotice = () => {
+  const [isShown, setIsShown] = useState(true)
+  if (!isShown) return null
+  const dismiss = () => {
+    savePreference('isolationNotice', 'seen')
+    setIsShown(false)
+  }
+  return (
+    <section aria-label="Isolation">
+      <Banner
+        tone="attention"
+        icon={ShieldAlert}
+        className="border-x-0 border-t-0 md:px-6"
+        title="Devboxes are not isolated from this machine."
+        onDismiss={dismiss}
+      >
+        Their processes have the same access as the service’s user. To isolate them, install bubblewrap and slirp4netns
+        and restart the service.
+      </Banner>
+    </section>
   )
 }
 

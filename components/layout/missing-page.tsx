@@ -8,6 +8,8 @@ import { paths } from '#lib/browser/address/paths.ts'
 // Next sends this page along with every page of its folder. The search reads `location`.
 const AddressSearch = dynamic(async () => (await import('./address-search.tsx')).AddressSearch, { ssr: false })
 
+const elsewhere = 'It may belong to another account, or the address may be mistyped.'
+
 const records = {
   axon: {
     noun: 'axon',
@@ -22,17 +24,17 @@ const records = {
   job: {
     noun: 'benchmark job',
     list: { href: paths.benchmarkJobs(), label: 'All jobs' },
-    hint: 'It may belong to another account, or the address may be mistyped.',
+    hint: elsewhere,
   },
   run: {
     noun: 'benchmark run',
     list: { href: paths.benchmarkRuns(), label: 'All runs' },
-    hint: 'It may belong to another account, or the address may be mistyped.',
+    hint: elsewhere,
   },
   scenario: {
     noun: 'scenario',
     list: { href: paths.scenarios(), label: 'All scenarios' },
-    hint: 'It may belong to another account, or the address may be mistyped.',
+    hint: elsewhere,
   },
   recording: {
     noun: 'recording',

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { paths } from '#lib/browser/address/paths.ts'
 import { destinations } from './navigation.ts'
 import { type KeyStroke, leaderTimeoutMs, nextShortcut, type ShortcutState, shortcutHelp } from './shortcuts.ts'
 
@@ -14,8 +13,7 @@ const press = (keys: (string | Partial<KeyStroke>)[], gapMs = 100) => {
 }
 
 it.each(destinations)('$label opens with its shortcut, which the help lists', ({ href, keys }) => {
-  const action = press([...keys])[1]
-  expect(paths[action as 'overview']()).toBe(href)
+  expect(press([...keys])[1]).toMatchObject({ href })
   expect(shortcutHelp.map((each) => each.keys.join(' '))).toContain(keys.join(' '))
 })
 

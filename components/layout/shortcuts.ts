@@ -1,24 +1,11 @@
-/** Destinations of `g` followed by a letter. */
-const destinations = {
-  o: ['overview', 'overview'],
-  d: ['devboxes', 'devboxes'],
-  e: ['evictions', 'evictions'],
-  a: ['axons', 'axons'],
-  s: ['snapshots', 'snapshots'],
-  c: ['recordings', 'recordings'],
-  j: ['benchmarkJobs', 'benchmark jobs'],
-  r: ['benchmarkRuns', 'benchmark runs'],
-  b: ['benchmarks', 'benchmarks'],
-  n: ['scenarios', 'scenarios'],
-  p: ['compare', 'job comparison'],
-  t: ['trend', 'agent trend'],
-  v: ['activity', 'activity'],
-  ',': ['settings', 'settings'],
-} as const satisfies Record<string, readonly [destination: string, label: string]>
+'use client'
+import { useRouter } from 'next/navigation'
+import { useEffect, useRef } from 'react'
+import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
+import { isTyping } from '#components/ui/is-typing.ts'
+import { destinations } from './navigation.ts'
 
-type Destination = (typeof destinations)[keyof typeof destinations][0]
-
-export type ShortcutAction = 'palette' | 'filter' | 'help' | Destination
+export type ShortcutAction = 'palette' | 'filter' | 'help' | { href: string }
 
 export interface KeyStroke {
   key: string
@@ -43,7 +30,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; action: string }[
   { keys: ['k'], action: 'Previous row' },
   { keys: ['Enter'], action: 'Open the row' },
   { keys: ['x'], action: 'Select the row; with Shift, the range' },
-  ...Object.entries(destinations).map(([letter, [, label]]) => ({ keys: ['g', letter], action: `Go to ${label}` })),
+  ...destinations.map(({ keys, label }) => ({ keys, action: `Go to ${label}` })),
   { keys: ['?'], action: 'Show keyboard shortcuts' },
 ]
 
@@ -74,9 +61,43 @@ export const nextShortcut = (
   if (command && !alt && key.toLowerCase() === 'k') return { state: idle, action: 'palette' }
   if (command || alt || isTyping) return { state: idle, action: null }
   const isSecondKey = leaderAtMs !== null && nowMs - leaderAtMs <= leaderTimeoutMs
-  if (isSecondKey && isLetter(key)) return { state: idle, action: destinations[key][0] }
+  const destination = destinations.find(({ keys: [, letter] }) => letter === key)
+  if (isSecondKey && destination) return { state: idle, action: destination }
   if (key === 'g') return { state: { leaderAtMs: nowMs }, action: null }
   return { state: idle, action: Object.hasOwn(singleKeys, key) ? (singleKeys[key] ?? null) : null }
 }
 
-const isLetter = (key: string): key is keyof typeof destinations => Object.hasOwn(destinations, key)
+/** Handles global shortcuts. While `isCovered` by a dialog, only the palette's own shortcut works. */
+export const useShortcuts = (open: (what: 'palette' | 'help') => void, isCovered: boolean) => {
+  const router = useRouter()
+  const latest = useRef({ open, isCovered, router })
+  useEffect(() => {
+    latest.current = { open, isCovered, router }
+  })
+  useEffect(() => {
+    let state: ShortcutState = { leaderAtMs: null }
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing || belongsToTerminal(event.target)) return
+      const keyStroke = {
+        key: event.key,
+        command: event.ctrlKey || event.metaKey,
+        alt: event.altKey,
+        isTyping: isTyping(document.activeElement) || !hasLetterKeys(),
+      }
+      const next = nextShortcut(state, keyStroke, Date.now())
+      state = next.state
+      const { open, isCovered, router } = latest.current
+      const { action } = next
+      if (!action || (action !== 'palette' && (isCovered || document.querySelector('[role=dialog]')))) return
+      event.preventDefault()
+      if (action === 'palette' || action === 'help') open(action)
+      else if (action === 'filter') document.querySelector<HTMLInputElement>('[data-filter-input]')?.focus()
+      else router.push(action.href)
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
+}
+
+const belongsToTerminal = (target: EventTarget | null) =>
+  target instanceof Element && target.closest('[data-takes-keys]') !== null

@@ -34,7 +34,7 @@ interface ListMenusProps<Params extends ListParams, ListQuery, Page, PageParam, 
   children?: ReactNode
 }
 
-type OpenDialog = { name: 'columns' } | { name: 'export'; format: ExportFormat; number: number }
+type OpenDialog = { name: 'columns' } | { name: 'export'; format: ExportFormat }
 
 export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }>({
   source,
@@ -51,14 +51,7 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
   const exportRows = (scope: string, rows: readonly Row[]) => exportItems(scope, source.nouns, rows, columns.shown)
   const menus: Record<string, MenuItem[]> = {
     Export: [
-      ...formatItems('all matching', (format) =>
-        setDialog((before) => ({
-          name: 'export',
-          format,
-          // Each export starts over, even in the same format.
-          number: before?.name === 'export' ? before.number + 1 : 0,
-        })),
-      ),
+      ...formatItems('all matching', (format) => setDialog({ name: 'export', format })),
       ...exportRows(`${formatCount(rows.length)} shown`, rows),
       ...(selectedRows.length > 0 ? exportRows(`${formatCount(selectedRows.length)} selected`, selectedRows) : []),
     ],
@@ -92,14 +85,7 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
         <ColumnDialog columns={columns} metadataKeys={metadataKeys} rows={rows} onClose={close} />
       )}
       {dialog?.name === 'export' && (
-        <ExportDialog
-          key={dialog.number}
-          source={source}
-          params={params}
-          format={dialog.format}
-          columns={columns.shown}
-          onClose={close}
-        />
+        <ExportDialog source={source} params={params} format={dialog.format} columns={columns.shown} onClose={close} />
       )}
     </div>
   )

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { steadyRows } from './steady-rows.ts'
+import { steadyRows } from './use-list-query.ts'
 
 const rows = (ids: string, status = 'running') => [...ids].map((id) => ({ id, status }))
 

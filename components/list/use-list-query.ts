@@ -7,11 +7,10 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { emptySelection } from './column.ts'
-import { useListMemory } from './list-memory.ts'
 import { activeFilters, type ListParams, type ListSource, withoutFilters } from './list-source.ts'
-import { useSteadyRows } from './steady-rows.ts'
 import { type HowToChange, useAddress } from './use-address.ts'
 
 const idOf = ({ id }: { id: string }) => id
@@ -130,3 +129,111 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     selection: { selected: selection, onChange: setSelection },
   }
 }
+
+/** Keeps rows in place while the pointer is over a polled list; new rows above the last one wait. */
+const useSteadyRows = <Row extends { id: string }>(list: string, fresh: readonly Row[], isPolled: boolean) => {
+  const [hold, setHold] = useState<{ list: string; rows: readonly Row[] }>()
+  const isHeld = isPolled && hold?.list === list && hold.rows.length > 0
+  const { rows, waiting } = useMemo(
+    () => (isHeld ? steadyRows(hold.rows, fresh) : { rows: fresh, waiting: 0 }),
+    [isHeld, hold, fresh],
+  )
+  return {
+    rows,
+    waiting,
+    release: () => setHold(undefined),
+    /** For the element around the rows. Touch has no hover. */
+    pointer: isPolled
+      ? {
+          onPointerEnter: (event: PointerEvent) => event.pointerType === 'mouse' && setHold({ list, rows: fresh }),
+          onPointerLeave: () => setHold(undefined),
+        }
+      : {},
+  }
+}
+
+export const steadyRows = <Row extends { id: string }>(
+  held: readonly Row[],
+  fresh: readonly Row[],
+): { rows: Row[]; waiting: number } => {
+  const byId = new Map(fresh.map((row) => [row.id, row]))
+  const heldIds = new Set(held.map(({ id }) => id))
+  const lastHeld = fresh.findLastIndex(({ id }) => heldIds.has(id))
+  const isNew = ({ id }: Row) => !heldIds.has(id)
+  return {
+    rows: [...held.map((row) => byId.get(row.id) ?? row), ...fresh.slice(lastHeld + 1).filter(isNew)],
+    waiting: lastHeld === -1 ? 0 : fresh.slice(0, lastHeld).filter(isNew).length,
+  }
+}
+
+interface MemoryOptions {
+  address: string
+  loaded: number
+  hasMore: boolean
+  /** Undefined while a page is loading and when there are no more. */
+  loadMore: (() => void) | undefined
+}
+
+/** Restores how far a list was loaded and scrolled, after a reload and on the way back. */
+const useListMemory = (options: MemoryOptions) => {
+  const { address, loaded, hasMore, loadMore } = options
+  const wanted = useRef<{ loaded: number; scrollY: number } | null>(null)
+  const key = useRef<string>(undefined)
+  const latest = useRef(options)
+  useEffect(() => {
+    latest.current = options
+  })
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only on arrival; later this page changes the address itself
+  useEffect(() => {
+    const memory = readMemory(memoryKey(address))
+    if (memory && memory.scrollY > 0) wanted.current = memory
+  }, [])
+
+  useEffect(() => {
+    key.current = memoryKey(address)
+  }, [address])
+
+  useEffect(() => {
+    let scrollY = window.scrollY
+    // Tracked by events: when this page unmounts, the next one may have scrolled already.
+    const onScroll = () => {
+      scrollY = window.scrollY
+    }
+    const giveUp = () => {
+      wanted.current = null
+    }
+    const save = () => {
+      const memory = { loaded: latest.current.loaded, scrollY: wanted.current?.scrollY ?? scrollY }
+      if (key.current) writeTab(key.current, JSON.stringify(memory))
+    }
+    addEventListener('scroll', onScroll, { passive: true })
+    for (const type of ['wheel', 'touchmove', 'keydown']) addEventListener(type, giveUp, { passive: true })
+    addEventListener('pagehide', save)
+    return () => {
+      save()
+      removeEventListener('scroll', onScroll)
+      for (const type of ['wheel', 'touchmove', 'keydown']) removeEventListener(type, giveUp)
+      removeEventListener('pagehide', save)
+    }
+  }, [])
+
+  useEffect(() => {
+    if (!wanted.current || loaded === 0) return
+    if (loaded < wanted.current.loaded && hasMore) return loadMore?.()
+    const { scrollY } = wanted.current
+    wanted.current = null
+    // Once the table has its height.
+    requestAnimationFrame(() => window.scrollTo({ top: scrollY, behavior: 'instant' }))
+  }, [loaded, hasMore, loadMore])
+}
+
+/** Keyed by history entry, which survives a reload but not a new visit. Undefined in browsers without the Navigation API. */
+const memoryKey = (address: string): string | undefined => {
+  const { navigation } = globalThis as { navigation?: { currentEntry?: { key?: string } | null } }
+  const entry = navigation?.currentEntry?.key
+  return entry && `devdeck:list:${entry}:${address}`
+}
+
+const readMemory = (key: string | undefined): { loaded: number; scrollY: number } | null =>
+  key === undefined ? null : JSON.parse(readTab(key) ?? 'null')

@@ -1,5 +1,5 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
@@ -7,12 +7,26 @@ import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveBadge } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
 import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
-import { connectionQueries } from './queries.ts'
+
+/** The console's view of its service; `page_ms` is the page's own round trip to the console. */
+const connectionQuery = () =>
+  queryOptions({
+    queryKey: ['connection', 'now'],
+    queryFn: async ({ signal }): Promise<ConnectionView & { page_ms: number }> => {
+      const startedMs = performance.now()
+      const view = await fetchConsoleJson<ConnectionView>('/api/connection', signal)
+      const tookMs = performance.now() - startedMs
+      return { ...view, page_ms: Math.max(0, tookMs - ('took_ms' in view.upstream ? view.upstream.took_ms : 0)) }
+    },
+    staleTime: 0,
+    refetchInterval: 5_000,
+  })
 
 export const Connection = ({ session: { account, service } }: { session: SessionView }) => {
-  const query = useQuery(connectionQueries.now())
+  const query = useQuery(connectionQuery())
   const { data: feed } = useQuery(alertQueries.feed())
   const { data, error } = query
   const { state, sinceMs } = feed.health

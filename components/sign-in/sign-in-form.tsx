@@ -1,9 +1,9 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
-import { KeyRound } from 'lucide-react'
+import { KeyRound, LogIn } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { sessionMutations } from '#components/layout/session-queries.ts'
-import { Button } from '#components/ui/button.tsx'
+import { Button, ButtonAnchor } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
@@ -63,3 +63,15 @@ export const SignInForm = ({ keyFile, next, isAdding = false, isSecondary = fals
     </form>
   )
 }
+
+/** A plain link, because it leaves the console for the identity provider. */
+export const SignOnLink = ({ provider, href }: { provider: string; href: string }) => (
+  <>
+    <ButtonAnchor href={href} variant="primary" icon={LogIn} className="w-full">
+      <span className="truncate">Sign in with {provider}</span>
+    </ButtonAnchor>
+    <p className="flex items-center gap-3 text-sm text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+      or with an API key
+    </p>
+  </>
+)

@@ -1,10 +1,7 @@
 import type { Metadata } from 'next'
 import { ActivityPage } from '#components/activity/activity-page.tsx'
-import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { sessionPage } from '../read-page.tsx'
 
 export const generateMetadata = (): Metadata => ({ title: 'Activity' })
 
-export default async function Page() {
-  await requireSession()
-  return <ActivityPage />
-}
+export default sessionPage(ActivityPage)

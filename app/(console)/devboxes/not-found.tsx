@@ -1,5 +1,3 @@
 import { MissingPage } from '#components/layout/missing-page.tsx'
 
-export default function DevboxNotFound() {
-  return <MissingPage kind="devbox" />
-}
+export default () => <MissingPage kind="devbox" />

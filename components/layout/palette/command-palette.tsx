@@ -6,6 +6,7 @@ import {
   Box,
   Camera,
   Clapperboard,
+  Columns2,
   FlaskConical,
   FlaskRound,
   History,
@@ -13,16 +14,23 @@ import {
   Layers,
   ListChecks,
   LogOut,
+  Plus,
+  RotateCcw,
+  Rows2,
   Rows3,
   Search,
+  SendHorizontal,
+  SquareTerminal,
   Trophy,
   UserPlus,
   Waypoints,
   Zap,
 } from 'lucide-react'
-import { useRouter } from 'next/navigation'
+import { usePathname, useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useEffect, useState } from 'react'
+import { executionQueries } from '#components/commands/queries.ts'
+import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
 import { chosen } from '#components/ui/choice/browser-choice.ts'
 import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
 import { cutEnd } from '#components/ui/text.ts'
@@ -33,9 +41,7 @@ import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { destinations } from '../navigation.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
-import { pageActions } from './page-actions.ts'
 import { kindOfId, maxSearched, type ResultKind, recordSearch, type SearchResult } from './record-search.ts'
-import { useTerminalActions } from './use-terminal-actions.ts'
 
 export interface CommandPaletteProps {
   onClose: () => void
@@ -280,3 +286,51 @@ const Entry = ({ icon: Icon, hint, value, onSelect, children }: EntryProps) => (
     {hint}
   </Command.Item>
 )
+
+const containers = 'main [data-page-actions], main section[aria-label^="Selected"]'
+
+/** Actions of the current page: its header buttons, tabs and bulk actions. Running one clicks its button. */
+const pageActions = () => {
+  const actions = new Map<string, { label: string; run: () => void }>()
+  for (const container of document.querySelectorAll(containers))
+    for (const element of container.querySelectorAll<HTMLElement>('button, a[href]')) {
+      const label = labelOf(element)
+      if (label === '' || element.matches('[aria-disabled=true], [aria-current=page], :disabled')) continue
+      if (!element.checkVisibility()) continue
+      actions.set(label, { label, run: () => press(element) })
+    }
+  return [...actions.values()]
+}
+
+const labelOf = (element: HTMLElement): string => {
+  const label = (element.getAttribute('aria-label') ?? element.textContent ?? '').trim()
+  if (element.closest('nav')) return `${label} tab`
+  return element.getAttribute('aria-haspopup') === 'menu' ? `${label} …` : label
+}
+
+const press = (element: HTMLElement): void => {
+  element.focus()
+  // Opening a menu by key focuses its first item.
+  if (element.getAttribute('aria-haspopup') === 'menu')
+    element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+  else element.click()
+}
+
+/** Terminal actions of the devbox shown on this page; empty on other pages. */
+const useTerminalActions = () => {
+  const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)(\/|$)/.exec(usePathname())?.[1] ?? ''
+  const ask = useTerminalRequest(devboxId)
+  const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
+  if (devboxId === '') return []
+  const last = runs[0]?.command
+  return [
+    { label: 'Open terminal', icon: SquareTerminal, run: () => ask() },
+    { label: 'New terminal tab', icon: Plus, run: () => ask('new-tab') },
+    { label: 'Split terminal right', icon: Columns2, run: () => ask('split', 'right') },
+    { label: 'Split terminal down', icon: Rows2, run: () => ask('split', 'down') },
+    { label: 'Reset terminal', icon: RotateCcw, run: () => ask('reset') },
+    ...(last === undefined
+      ? []
+      : [{ label: 'Send last command to terminal', icon: SendHorizontal, run: () => ask('prompt', last) }]),
+  ]
+}

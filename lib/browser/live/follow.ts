@@ -94,7 +94,6 @@ interface Follower {
   position: string | undefined
   options: FollowOptions<LiveEndpoint>
   own: Pick<LiveHealth, 'state' | 'sinceMs' | 'error'> | undefined
-  reported: LiveHealth | undefined
   settle(error?: ApiError): void
 }
 
@@ -141,7 +140,6 @@ export class LiveConnection {
       position,
       options: options as unknown as FollowOptions<LiveEndpoint>,
       own: undefined,
-      reported: undefined,
       settle: (error) => {
         signal.removeEventListener('abort', leave)
         this.#followers.delete(follower.id)
@@ -316,15 +314,7 @@ export class LiveConnection {
     const part =
       this.#state === 'live' ? (follower.own ?? { ...link, state: 'connecting' }) : this.#polledHealth(follower, link)
     const health: LiveHealth = { ...part, clockOffsetMs: this.#clockOffsetMs }
-    const { reported } = follower
-    follower.reported = health
-    const isSame =
-      reported?.state === health.state &&
-      reported.sinceMs === health.sinceMs &&
-      reported.clockOffsetMs === health.clockOffsetMs &&
-      reported.error?.code === health.error?.code &&
-      reported.error?.retryAtMs === health.error?.retryAtMs
-    if (!isSame) follower.options.onHealth?.(health)
+    follower.options.onHealth?.(health)
   }
 
   #polledHealth(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): Omit<LiveHealth, 'clockOffsetMs'> {

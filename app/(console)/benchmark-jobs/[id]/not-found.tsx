@@ -1,5 +1,3 @@
 import { MissingPage } from '#components/layout/missing-page.tsx'
 
-export default function NotFound() {
-  return <MissingPage kind="job" />
-}
+export default () => <MissingPage kind="job" />

@@ -1,5 +1,3 @@
 import { MissingPage } from '#components/layout/missing-page.tsx'
 
-export default function NotFound() {
-  return <MissingPage kind="run" />
-}
+export default () => <MissingPage kind="run" />

@@ -1,10 +1,7 @@
 import type { Metadata } from 'next'
 import { AlertHistory } from '#components/alerts/alert-history.tsx'
-import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { sessionPage } from '../../read-page.tsx'
 
-export const metadata: Metadata = { title: 'Eviction history' }
+export const generateMetadata = (): Metadata => ({ title: 'Eviction history' })
 
-export default async function EvictionHistoryPage() {
-  await requireSession()
-  return <AlertHistory />
-}
+export default sessionPage(AlertHistory)
