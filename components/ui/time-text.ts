@@ -47,7 +47,7 @@ let ownZone: string | undefined
 /** This browser may not know a zone that the server accepted. */
 const isKnown = (timeZone: string): boolean => {
   try {
-    return formatsOf(timeZone) !== undefined
+    return formatOf(timeZone, 'date') !== undefined
   } catch {
     return false
   }
@@ -56,53 +56,42 @@ const isKnown = (timeZone: string): boolean => {
 export const formatExact = (ms: number, timeZone = shownZone()): string => {
   const date = toDate(ms)
   if (!date) return Number.isFinite(ms) ? String(ms) : 'Time not reported'
-  return `${formatsOf(timeZone).time.format(date)} ${formatZone(ms, timeZone)}`
+  return `${formatOf(timeZone, 'time').format(date)} ${formatZone(ms, timeZone)}`
 }
 
 const formatDate = (ms: number, timeZone: string): string => {
   const date = toDate(ms)
-  return date ? formatsOf(timeZone).date.format(date) : String(ms)
+  return date ? formatOf(timeZone, 'date').format(date) : String(ms)
 }
 
 /** "13:05:09.042" */
 export const formatTimeOfDay = (ms: number, timeZone = shownZone()): string => {
   const at = toDate(ms)
-  return at ? formatsOf(timeZone).timeOfDay.format(at) : 'unknown'
+  return at ? formatOf(timeZone, 'timeOfDay').format(at) : 'unknown'
 }
 
 /** "GMT+1" */
 export const formatZone = (ms: number, timeZone = shownZone()): string => {
-  const parts = formatsOf(timeZone).zone.formatToParts(toDate(ms) ?? 0)
+  const parts = formatOf(timeZone, 'zone').formatToParts(toDate(ms) ?? 0)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? timeZone
 }
 
-interface Formats {
-  date: Intl.DateTimeFormat
-  time: Intl.DateTimeFormat
-  timeOfDay: Intl.DateTimeFormat
-  zone: Intl.DateTimeFormat
-}
-const formats = new Map<string, Formats>()
+const styles = {
+  date: ['sv-SE', { year: 'numeric', month: '2-digit', day: '2-digit' }],
+  time: ['sv-SE', { dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }],
+  timeOfDay: ['en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 }],
+  zone: ['en', { timeZoneName: 'short' }],
+} as const
+
+const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Cached: creating a formatter takes longer than rendering a row. */
-const formatsOf = (timeZone: string): Formats => {
-  let found = formats.get(timeZone)
-  if (!found) {
-    found = {
-      date: new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
-      time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }),
-      timeOfDay: new Intl.DateTimeFormat('en-GB', {
-        timeZone,
-        hour: '2-digit',
-        minute: '2-digit',
-        second: '2-digit',
-        fractionalSecondDigits: 3,
-      }),
-      zone: new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'short' }),
-    }
-    formats.set(timeZone, found)
-  }
-  return found
+const formatOf = (timeZone: string, style: keyof typeof styles): Intl.DateTimeFormat => {
+  const key = `${style} ${timeZone}`
+  const [locale, options] = styles[style]
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(locale, { ...options, timeZone })
+  formats.set(key, format)
+  return format
 }
 
 /** Null outside the range of Date. */

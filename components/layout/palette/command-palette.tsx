@@ -32,7 +32,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { executionQueries } from '#components/commands/queries.ts'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
 import { chosen } from '#components/ui/choice/browser-choice.ts'
-import { useReturnFocus } from '#components/ui/overlay/use-return-focus.ts'
+import { Modal } from '#components/ui/dialog.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -43,30 +43,20 @@ import { destinations } from '../navigation.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
 import { kindOfId, maxSearched, type ResultKind, recordSearch, type SearchResult } from './record-search.ts'
 
-export interface CommandPaletteProps {
+interface CommandPaletteProps {
   onClose: () => void
   onHelp: () => void
 }
 
-export const CommandPalette = (props: CommandPaletteProps) => {
-  const { rememberFocus, returnFocus } = useReturnFocus()
-  return (
-    <Dialog.Root open onOpenChange={props.onClose}>
-      <Dialog.Portal>
-        <Dialog.Overlay className="animate-appear fixed inset-0 z-40 bg-scrim" />
-        <Dialog.Content
-          aria-describedby={undefined}
-          onOpenAutoFocus={rememberFocus}
-          onCloseAutoFocus={returnFocus}
-          className="animate-appear fixed top-[12dvh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay shadow-overlay outline-none"
-        >
-          <Dialog.Title className="sr-only">Command palette</Dialog.Title>
-          <Commands {...props} />
-        </Dialog.Content>
-      </Dialog.Portal>
-    </Dialog.Root>
-  )
-}
+export const CommandPalette = (props: CommandPaletteProps) => (
+  <Modal
+    onOpenChange={props.onClose}
+    className="top-[12dvh] left-1/2 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg bg-overlay"
+  >
+    <Dialog.Title className="sr-only">Command palette</Dialog.Title>
+    <Commands {...props} />
+  </Modal>
+)
 
 const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
   const router = useRouter()

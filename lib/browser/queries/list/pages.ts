@@ -16,6 +16,14 @@ interface PagingQuery {
   limit?: number | undefined
 }
 
+interface HasMore {
+  has_more: boolean
+}
+
+interface HasId {
+  id: string
+}
+
 interface ListReader<ListQuery, Page, Row> {
   queryKey: QueryKey
   query: ListQuery
@@ -28,11 +36,7 @@ interface ListPages<ListQuery, Page, Row> extends ListReader<ListQuery, Page, Ro
 }
 
 /** The pages of a list from `query.starting_after` on. */
-export const listPages = <
-  ListQuery extends PagingQuery,
-  Page extends { has_more: boolean },
-  Row extends { id: string },
->({
+export const listPages = <ListQuery extends PagingQuery, Page extends HasMore, Row extends HasId>({
   queryKey,
   query,
   read,
@@ -69,11 +73,7 @@ export interface Shown<Row> extends RowRange {
 }
 
 /** Reads the rows in view again in one call. The data is the time of the last read, or null before the first. */
-export const listRefresh = <
-  ListQuery extends PagingQuery,
-  Page extends { has_more: boolean },
-  Row extends { id: string },
->(
+export const listRefresh = <ListQuery extends PagingQuery, Page extends HasMore, Row extends HasId>(
   list: Refreshed<ListQuery, Page, Row>,
   shown: () => Shown<Row>,
 ) => {
@@ -96,11 +96,7 @@ export const listRefresh = <
 /** Rows read before and after those in view, so that a short scroll shows nothing stale. */
 const margin = 15
 
-const refreshRows = async <
-  ListQuery extends PagingQuery,
-  Page extends { has_more: boolean },
-  Row extends { id: string },
->(
+const refreshRows = async <ListQuery extends PagingQuery, Page extends HasMore, Row extends HasId>(
   list: Refreshed<ListQuery, Page, Row>,
   shown: Shown<Row>,
   client: QueryClient,
@@ -131,7 +127,7 @@ const refreshRows = async <
 }
 
 /** Replaces the rows from `from` on with `answer`. Rows after the last common one stay. */
-export const mergePages = <Page extends { has_more: boolean }, Row extends { id: string }, Param>(
+export const mergePages = <Page extends HasMore, Row extends HasId, Param>(
   { pages, pageParams }: InfiniteData<Page, Param>,
   answer: Page & { total_count?: number | null | undefined },
   from: number,
