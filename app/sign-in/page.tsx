@@ -115,10 +115,7 @@ const signOnProblems: Record<SignOnProblem, { title: string; children: string }>
     title: 'The service is not responding',
     children: 'Try again in a moment. The console’s log has the reason.',
   },
-  'sso-full': {
-    title: 'This browser is signed in to too many accounts',
-    children: 'Sign out of one first.',
-  },
+  'sso-full': { title: 'This browser is signed in to too many accounts', children: 'Sign out of one first.' },
 }
 
 const relativePath = (file: string) => {

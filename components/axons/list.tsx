@@ -310,7 +310,6 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
           totalRows={isComplete ? rows.length : total}
           sort={sort}
           onSort={(next) => list.change({ sort: next ? writeSort(next) : undefined }, 'push')}
-          onResize={columns.onResize}
           selection={{ ...list.selection, labelOf }}
           onNearEnd={onNearEnd}
         />

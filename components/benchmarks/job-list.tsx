@@ -327,7 +327,6 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
           {...list.table}
           caption="Benchmark jobs, newest first"
           columns={chosen.shown}
-          onResize={chosen.onResize}
           rowHref={({ id }) => paths.benchmarkJob(id)}
           selection={{ ...list.selection, labelOf }}
           onNearEnd={list.onNearEnd}

@@ -194,7 +194,6 @@ export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
         {...list.table}
         caption="Benchmark runs, newest first"
         columns={columns.shown}
-        onResize={columns.onResize}
         rowHref={({ id }) => paths.benchmarkRun(id)}
         selection={{ ...list.selection, labelOf }}
         onNearEnd={list.onNearEnd}

@@ -231,7 +231,6 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
           {...list.table}
           caption="Devboxes, newest first"
           columns={columns.shown}
-          onResize={columns.onResize}
           rowHref={({ id }) => paths.devbox(id)}
           selection={{ ...list.selection, labelOf }}
           onNearEnd={onNearEnd}

@@ -3,13 +3,13 @@ import { useMutation } from '@tanstack/react-query'
 import { ArrowLeftRight, CircleUser, Keyboard, LogOut, Settings, ShieldAlert, UserPlus } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Badge } from '#components/ui/badge.tsx'
+import { classes } from '#components/ui/classes.ts'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
-import { AccountDot, accountColor } from './account-name.tsx'
 import { sessionMutations } from './session-queries.ts'
 
 export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp: () => void }) => {
@@ -107,3 +107,27 @@ const useSwitch = () =>
     onSuccess: () => location.assign(paths.overview()),
     onError: toast.failed('Couldn’t switch accounts'),
   })
+
+const colors = ['bg-account-0', 'bg-account-1', 'bg-account-2', 'bg-account-3', 'bg-account-4']
+/** The color of an account among those signed in, the same on every page. */
+const accountColor = (id: string, { account, others = [] }: Accounts): string | undefined =>
+  colors[
+    [account, ...others]
+      .map((each) => each.id)
+      .sort()
+      .indexOf(id)
+  ]
+
+type Accounts = Pick<SessionView, 'account' | 'others'>
+
+export const AccountName = ({ session }: { session: Accounts }) =>
+  session.others?.length ? (
+    <span className="mr-1 flex max-w-24 min-w-0 items-center gap-1.5 text-sm md:max-w-40">
+      <AccountDot color={accountColor(session.account.id, session)} />
+      <VisibleText truncate>{session.account.name}</VisibleText>
+    </span>
+  ) : null
+
+const AccountDot = ({ color }: { color: string | undefined }) => (
+  <span aria-hidden className={classes('inline-block size-2.5 shrink-0 rounded-full', color)} />
+)

@@ -21,21 +21,9 @@ const records = {
     list: { href: paths.devboxes(), label: 'All devboxes' },
     hint: 'It may belong to another account, or the address may be mistyped. Ended devboxes stay readable.',
   },
-  job: {
-    noun: 'benchmark job',
-    list: { href: paths.benchmarkJobs(), label: 'All jobs' },
-    hint: elsewhere,
-  },
-  run: {
-    noun: 'benchmark run',
-    list: { href: paths.benchmarkRuns(), label: 'All runs' },
-    hint: elsewhere,
-  },
-  scenario: {
-    noun: 'scenario',
-    list: { href: paths.scenarios(), label: 'All scenarios' },
-    hint: elsewhere,
-  },
+  job: { noun: 'benchmark job', list: { href: paths.benchmarkJobs(), label: 'All jobs' }, hint: elsewhere },
+  run: { noun: 'benchmark run', list: { href: paths.benchmarkRuns(), label: 'All runs' }, hint: elsewhere },
+  scenario: { noun: 'scenario', list: { href: paths.scenarios(), label: 'All scenarios' }, hint: elsewhere },
   recording: {
     noun: 'recording',
     list: { href: paths.recordings(), label: 'All recordings' },

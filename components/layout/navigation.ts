@@ -32,25 +32,13 @@ export const destinations: readonly Destination[] = [
   { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
   { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
   { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },
-  {
-    label: 'Benchmark jobs',
-    href: paths.benchmarkJobs(),
-    icon: Trophy,
-    keys: ['g', 'j'],
-    startsGroup: true,
-  },
+  { label: 'Benchmark jobs', href: paths.benchmarkJobs(), icon: Trophy, keys: ['g', 'j'], startsGroup: true },
   { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'] },
   { label: 'Benchmarks', href: paths.benchmarks(), icon: Layers, keys: ['g', 'b'] },
   { label: 'Scenarios', href: paths.scenarios(), icon: FlaskConical, keys: ['g', 'n'] },
   { label: 'Compare', href: paths.compare(), icon: GitCompareArrows, keys: ['g', 'p'] },
   { label: 'Trend', href: paths.trend(), icon: ChartLine, keys: ['g', 't'] },
-  {
-    label: 'Activity',
-    href: paths.activity(),
-    icon: ScrollText,
-    keys: ['g', 'v'],
-    startsGroup: true,
-  },
+  { label: 'Activity', href: paths.activity(), icon: ScrollText, keys: ['g', 'v'], startsGroup: true },
   { label: 'Settings', href: paths.settings(), icon: Settings, keys: ['g', ','] },
 ]
 

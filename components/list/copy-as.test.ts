@@ -61,9 +61,7 @@ describe('a copied list', () => {
 
   it.each(views)('the public client returns the same rows: %j', async (params) => {
     const code = asTypeScript(axonList(params), service.url)
-    const { stdout } = await run(process.execPath, ['--input-type=module-typescript', '--eval', code], {
-      env,
-    })
+    const { stdout } = await run(process.execPath, ['--input-type=module-typescript', '--eval', code], { env })
     const ids = stdout
       .trim()
       .split('\n')

@@ -1,17 +1,7 @@
 'use client'
 import { type Header, type RowData, type RowSelectionState, useTable } from '@tanstack/react-table'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import {
-  Fragment,
-  type PointerEvent,
-  type ReactNode,
-  type RefObject,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { Fragment, type ReactNode, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { type Column, emptySelection, features, isHideable } from './column.ts'
 import { columnRules, nameIndexOf } from './column-rules.ts'
@@ -44,8 +34,6 @@ export interface DataTableProps<Row extends RowData> {
   sort?: Sort | null
   /** The next sort after a click on a header: ascending, descending, none. */
   onSort?: (sort: Sort | null) => void
-  /** Undefined: the header's edge was double-clicked, which resets the width. */
-  onResize?: (column: string, width: number | undefined) => void
   /** Number of rows when `rows` is not all of them; null if unknown. */
   totalRows?: number | null
   onNearEnd?: () => void
@@ -164,7 +152,6 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
                   at={at}
                   isName={at === nameIndex}
                   isSortable={props.onSort !== undefined}
-                  onResize={props.onResize}
                 />
               ))}
               {rowActions && (
@@ -222,14 +209,14 @@ const Spacer = ({ height }: { height: number }) => (
   </tr>
 )
 
-interface HeadCellProps<Row extends RowData> extends Pick<DataTableProps<Row>, 'onResize'> {
+interface HeadCellProps<Row extends RowData> {
   header: Header<typeof features, Row>
   at: number
   isName: boolean
   isSortable: boolean
 }
 
-const HeadCell = <Row extends RowData>({ header, at, isName, isSortable, onResize }: HeadCellProps<Row>) => {
+const HeadCell = <Row extends RowData>({ header, at, isName, isSortable }: HeadCellProps<Row>) => {
   const { column } = header
   const { header: content, meta: { width, align, title } = {} } = column.columnDef
   const text = typeof content === 'function' ? content(header.getContext()) : content
@@ -274,42 +261,7 @@ const HeadCell = <Row extends RowData>({ header, at, isName, isSortable, onResiz
           {text}
         </span>
       )}
-      {onResize && <ResizeHandle onResize={(next) => onResize(column.id, next)} />}
     </th>
-  )
-}
-
-const minColumnPx = 56
-const maxColumnPx = 1600
-
-/** Pointer only; the column dialog offers the same with buttons. */
-const ResizeHandle = ({ onResize }: { onResize: (width: number | undefined) => void }) => {
-  const drag = (event: PointerEvent<HTMLSpanElement>) => {
-    const handle = event.currentTarget
-    const cell = handle.closest('th')
-    if (!cell || event.button !== 0) return
-    event.preventDefault()
-    handle.setPointerCapture(event.pointerId)
-    const [startX, startWidth] = [event.clientX, cell.offsetWidth]
-    const widthAt = (x: number) => Math.round(Math.min(maxColumnPx, Math.max(minColumnPx, startWidth + x - startX)))
-    // Sets the style directly: rendering on each pointer move would lag.
-    handle.onpointermove = ({ clientX }) => {
-      cell.style.setProperty('--column-width', `${widthAt(clientX)}px`)
-    }
-    handle.onpointerup = ({ clientX }) => {
-      handle.onpointermove = null
-      handle.onpointerup = null
-      if (clientX !== startX) onResize(widthAt(clientX))
-    }
-  }
-  return (
-    <span
-      aria-hidden
-      data-resize
-      onPointerDown={drag}
-      onDoubleClick={() => onResize(undefined)}
-      className="absolute top-0 -right-1 z-[1] hidden h-full w-2 cursor-col-resize touch-none after:absolute after:inset-y-1.5 after:left-1/2 after:w-px after:bg-transparent hover:after:bg-line-strong active:after:bg-accent @2xl:block"
-    />
   )
 }
 

@@ -34,14 +34,7 @@ export const useColumns = <Row extends { id: string }>(
     savePreference(cookie, columns)
     change({ columns: columns || undefined }, 'replace')
   }
-  return {
-    all,
-    choices,
-    shown,
-    set,
-    onResize: (id: string, width: number | undefined) =>
-      set(choices.map((choice) => (choice.id === id ? { id, ...(width && { width }) } : choice))),
-  }
+  return { all, choices, shown, set }
 }
 
 export interface ChosenColumns<Row extends { id: string }> {

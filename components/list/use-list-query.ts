@@ -56,7 +56,7 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address identifies the parameters
   const arranged = useMemo(() => source.arrange?.(matching, settled) ?? matching, [matching, source, address])
-  const { rows, waiting, release, pointer } = useSteadyRows(address, arranged, refreshOf !== undefined)
+  const { rows, release, pointer } = useSteadyRows(address, arranged, refreshOf !== undefined)
 
   const inView = useRef({ first: 0, last: 0 })
   const latest = useRef({ rows, loaded })
@@ -112,7 +112,6 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     unmatched: isPlaceholderData ? 0 : loaded.length - matching.length,
     /** More pages are being loaded because too few rows match. */
     isSearching,
-    waiting,
     release,
     pointer,
     filters: activeFilters(source, params),
@@ -134,13 +133,9 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
 const useSteadyRows = <Row extends { id: string }>(list: string, fresh: readonly Row[], isPolled: boolean) => {
   const [hold, setHold] = useState<{ list: string; rows: readonly Row[] }>()
   const isHeld = isPolled && hold?.list === list && hold.rows.length > 0
-  const { rows, waiting } = useMemo(
-    () => (isHeld ? steadyRows(hold.rows, fresh) : { rows: fresh, waiting: 0 }),
-    [isHeld, hold, fresh],
-  )
+  const rows = useMemo(() => (isHeld ? steadyRows(hold.rows, fresh) : fresh), [isHeld, hold, fresh])
   return {
     rows,
-    waiting,
     release: () => setHold(undefined),
     /** For the element around the rows. Touch has no hover. */
     pointer: isPolled
@@ -152,18 +147,14 @@ const useSteadyRows = <Row extends { id: string }>(list: string, fresh: readonly
   }
 }
 
-export const steadyRows = <Row extends { id: string }>(
-  held: readonly Row[],
-  fresh: readonly Row[],
-): { rows: Row[]; waiting: number } => {
+export const steadyRows = <Row extends { id: string }>(held: readonly Row[], fresh: readonly Row[]): Row[] => {
   const byId = new Map(fresh.map((row) => [row.id, row]))
   const heldIds = new Set(held.map(({ id }) => id))
   const lastHeld = fresh.findLastIndex(({ id }) => heldIds.has(id))
-  const isNew = ({ id }: Row) => !heldIds.has(id)
-  return {
-    rows: [...held.map((row) => byId.get(row.id) ?? row), ...fresh.slice(lastHeld + 1).filter(isNew)],
-    waiting: lastHeld === -1 ? 0 : fresh.slice(0, lastHeld).filter(isNew).length,
-  }
+  return [
+    ...held.map((row) => byId.get(row.id) ?? row),
+    ...fresh.slice(lastHeld + 1).filter(({ id }) => !heldIds.has(id)),
+  ]
 }
 
 interface MemoryOptions {

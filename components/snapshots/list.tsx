@@ -140,7 +140,6 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
       <SnapshotTable
         {...list.table}
         columns={columns.shown}
-        onResize={columns.onResize}
         selection={{ ...list.selection, labelOf: ({ id, name }) => `Select ${name || id}` }}
         onNearEnd={list.onNearEnd}
         sheet={sheet}

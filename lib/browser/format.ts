@@ -49,16 +49,12 @@ export const formatElapsedMs = (ms: number): string =>
   ms < 10_000 ? formatUnit(Math.max(0, Math.floor(ms / 1000)), 'second') : formatDurationMs(ms)
 
 /** `04:12`, `1:04:12`. Rounded up, so that 00:00 is shown only once the time is over. */
-export const formatCountdown = (ms: number): string => {
-  const seconds = Math.ceil(ms / 1000)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const clock = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
-  return seconds >= 3600 ? `${Math.floor(seconds / 3600)}:${clock}` : clock
-}
+export const formatCountdown = (ms: number): string => clock(Math.ceil(ms / 1000)).padStart(5, '0')
 
 /** Position in a recording: "0:07", "12:05", "1:02:09". */
-export const formatClock = (ms: number): string => {
-  const seconds = Math.max(0, Math.floor(ms / 1000))
+export const formatClock = (ms: number): string => clock(Math.max(0, Math.floor(ms / 1000)))
+
+const clock = (seconds: number): string => {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
   const two = (part: number) => String(part).padStart(2, '0')
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`

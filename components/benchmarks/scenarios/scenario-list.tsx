@@ -94,7 +94,6 @@ export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageP
         {...list.table}
         caption="Scenarios, newest first"
         columns={columns.shown}
-        onResize={columns.onResize}
         rowHref={({ id }) => paths.scenario(id)}
       />
     </ListPage>

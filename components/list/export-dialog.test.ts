@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { axonQueries } from '#components/axons/queries.ts'
 import type { Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { readWholeList } from './whole-list.ts'
+import { readWholeList } from './export-dialog.tsx'
 
 interface Params extends AxonListQuery {
   deleted?: boolean

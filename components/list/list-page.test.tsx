@@ -2,7 +2,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, it } from 'vitest'
-import { ListView, type ListViewProps } from './list-view.tsx'
+import { ListView, type ListViewProps } from './list-page.tsx'
 
 const loaded = [{ id: 'a' }, { id: 'b' }, { id: 'c' }]
 const query = {
