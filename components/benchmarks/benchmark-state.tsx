@@ -38,7 +38,6 @@ const scenarioRunLooks: Record<ScenarioRunState, StateLook> = {
   canceled,
   timeout,
 }
-/** Of scenarios and benchmarks. */
 const definitionLooks: Record<(typeof definitionStatuses)[number], StateLook> = {
   active: { tone: 'ok', icon: CircleCheck, word: 'Active' },
   archived: { tone: 'neutral', icon: Archive, word: 'Archived' },
@@ -51,7 +50,6 @@ const looks: Record<'job' | 'run' | 'outcome' | 'scenario-run' | 'definition', R
   definition: definitionLooks,
 }
 
-/** Labels of a state filter. */
 export const wordsOf = <State extends string>(looks: Record<State, StateLook>): Record<State, string> =>
   Object.fromEntries(Object.entries<StateLook>(looks).map(([state, { word }]) => [state, word])) as Record<
     State,

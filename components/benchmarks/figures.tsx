@@ -12,8 +12,6 @@ import type { AgentFigures, PairFigures } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { UsageText } from './usage-text.tsx'
 
-/** Figures and columns that several benchmark tables share. */
-
 type Width = `${number}rem`
 
 export const Unknown = () => <span className="text-muted">Unknown</span>
@@ -40,6 +38,9 @@ export const MeanHeader = ({ metric }: { metric: string | null | undefined }) =>
   ) : (
     'Mean score'
   )
+
+export const ScoreText = ({ score }: { score: number | null | undefined }) =>
+  score == null ? <span className="text-muted">None</span> : threeDecimals(score)
 
 export const signed = (value: number): string => (value > 0 ? `+${threeDecimals(value)}` : threeDecimals(value))
 
@@ -80,7 +81,6 @@ export const timeOrUnknown = <Row extends RowData>(accessor: TimeAccessor<Row>, 
   cell: ({ getValue }) => <RelativeTime ms={getValue() ?? null} />,
 })
 
-/** Columns of an agent's figures, wherever a row has them. */
 export const agentColumns = <Row extends RowData>(figuresOf: (row: Row) => AgentFigures | null) => {
   const cell =
     (show: (figures: AgentFigures) => ReactNode): Column<Row>['cell'] =>

@@ -23,7 +23,6 @@ export interface AgentRow {
   run: InProgressRun | null
 }
 
-/** In the order of the specification, then agents that only runs name. */
 export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   const agents = agentsWithRuns(job)
   const specified = job.job_spec?.agent_configs ?? []
@@ -55,7 +54,6 @@ export const shortLabels = (agents: readonly { name: string; model: string | nul
   return (isUnique(labels) ? labels : full).map((label, at) => `${label}${suffixes[at]}`)
 }
 
-/** A run in an unknown state counts as running. */
 const stateOf = (run: InProgressRun | null) => (run && !endedStates.includes(run.state) ? 'running' : 'finished')
 
 const endedStates: readonly string[] = benchmarkRunStates.filter((state) => state !== 'running')
@@ -121,11 +119,9 @@ export const agentScores = (job: BenchmarkJob, agents: readonly AgentRow[]): (Ag
   })
 }
 
-/** `0.67`, `0.333`, `1.00` */
 export const formatScore = (score: number): string =>
   Number.isNaN(score) ? 'unknown' : score.toFixed(score === 0 || score === 1 ? 2 : 3).replace(/^(-?\d\.\d\d)0$/, '$1')
 
-/** A problem in a job file; `line` starts at 1. */
 export interface YamlProblem {
   line: number | null
   text: string
@@ -162,7 +158,6 @@ export const etaText = (job: BenchmarkJob, agents: readonly AgentRow[]): string 
   return `${shortEta(job, agents)}, if the remaining ${formatCount(left)} take as long as the ${formatCount(ended)} finished, ${formatCount(slots)} at a time${without}`
 }
 
-/** Returns a sentence if there is no estimate. */
 const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
   const { finished, total } = progressOf(job)
   if (total === null) return 'The job does not report its number of trials.'

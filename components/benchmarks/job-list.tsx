@@ -254,7 +254,6 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
               variant="primary"
               icon={GitCompareArrows}
               disabledReason={selectedRows.length > maxCompared ? `compare at most ${maxCompared} jobs` : null}
-              // The oldest job is the baseline.
               onClick={() => router.push(paths.compare(selectedRows.map(({ id }) => id).reverse()))}
             >
               {selectedRows.length === 1 ? 'Compare agents' : 'Compare jobs'}
@@ -366,7 +365,6 @@ const Outcomes = ({ job }: { job: BenchmarkJob }) => {
   )
 }
 
-/** Agents shown before "and n more". */
 const maxAgents = 6
 
 const maxMetricLength = 20

@@ -10,9 +10,7 @@ export const jobAges = ['1h', '24h', '7d', '30d'] as const
 export const JobSearchParams = z.extend(BenchmarkJobListQuery, {
   state: z.optional(z.enum(benchmarkJobStates, `must be one of ${benchmarkJobStates.join(', ')}`)),
   source: z.optional(z.enum(jobSources, `must be one of ${jobSources.join(', ')}`)),
-  /** Part of the name or model of an agent. */
   agent: z.optional(z.string()),
-  /** Maximum age. */
   created: z.optional(z.enum(jobAges, `must be one of ${jobAges.join(', ')}`)),
   columns: z.optional(z.string()),
 })

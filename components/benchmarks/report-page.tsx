@@ -18,7 +18,6 @@ import { benchmarkJobMutations } from './job/queries.ts'
 interface ReportActionsProps {
   /** `comparison`: used in file names and messages. */
   name: string
-  /** URL by format; each of `tables` is a CSV file. */
   url: (format: ReportFormat, table?: ReportTable) => string
   tables?: readonly ReportTable[] | undefined
   isLoaded: boolean
@@ -55,7 +54,6 @@ export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportAction
         disabledReason={isLoaded ? null : `The ${name} is still loading`}
         onClick={() =>
           void read(url('md'))
-            // With a link back to the page.
             .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
             .catch(toast.failed(`Could not copy the ${name}`))
         }
@@ -90,9 +88,7 @@ interface ReportPageProps<Data> {
   name: string
   icon: LucideIcon
   problems: readonly { field: string; message: string }[]
-  /** Leads from an invalid address to a valid one. */
   restart: ReactNode
-  /** Shown if there is nothing to report on. */
   instead: ReactNode
   query: UseQueryResult<Data>
   url: ReportActionsProps['url']
@@ -102,7 +98,6 @@ interface ReportPageProps<Data> {
   children: (report: Data) => ReactNode
 }
 
-/** Page of a report that its address describes. */
 export const ReportPage = <Data,>(props: ReportPageProps<Data>) => {
   const { title, name, icon, problems, restart, instead, query, url, tables, loading, failed, children } = props
   const error = useShownError(query)

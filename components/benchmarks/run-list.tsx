@@ -30,7 +30,6 @@ type RunSearchParams = z.output<typeof RunSearchParams>
 
 const columnsFor = (
   params: RunSearchParams,
-  /** False while origins are loading. */
   hasOrigins: boolean,
   originOf: (run: BenchmarkRun) => RunOrigin | null,
 ): Column<BenchmarkRun>[] => [
@@ -92,7 +91,6 @@ const columnsFor = (
       align: 'right',
       export: {
         score: ({ score }) => score,
-        // The denominator of the score.
         n_scenario_runs: (run) => run.n_scenario_runs ?? originOf(run)?.outcomes,
       },
     },

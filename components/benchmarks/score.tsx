@@ -22,11 +22,9 @@ export const AgentName = ({ name, model }: { name: string; model: string | null 
 interface AgentLinesProps {
   name: string
   model: string | null | undefined
-  /** Wraps instead of truncating. */
   isWhole?: boolean
 }
 
-/** For table rows: the model below the name. */
 export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) => (
   <span className="block min-w-0 leading-4">
     <span className={classes('block', !isWhole && 'truncate')}>
@@ -125,7 +123,6 @@ interface TextFactProps {
   mono?: boolean
 }
 
-/** Shows nothing without a text. */
 export const TextFact = ({ label, text, mono }: TextFactProps) =>
   text ? (
     <Fact label={label} className={mono ? 'font-mono text-sm break-all' : undefined}>

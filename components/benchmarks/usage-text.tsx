@@ -79,7 +79,6 @@ const tokenText = ({ n_input_tokens, n_cache_tokens, n_output_tokens }: AgentUsa
     n_output_tokens == null ? 'output not reported' : `${formatCount(n_output_tokens)} out`,
   ].join(', ')
 
-/** `12.3K` */
 export const formatTokens = (tokens: number): string =>
   new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
 

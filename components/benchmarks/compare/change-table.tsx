@@ -35,7 +35,6 @@ interface Row extends ScenarioChange {
 export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTableProps) => {
   const name = runNames(report)
   const count = (kind: ChangeKind) => report.pairs.reduce((sum, pair) => sum + (pair[kind] ?? []).length, 0)
-  // Without a threshold there are no passes or failures.
   const kinds = changeKinds.filter((each) => report.pairs.some((pair) => pair[each] !== null))
   const first = kinds.find((each) => count(each) > 0) ?? kinds[0] ?? 'worse'
   const kind = chosen && kinds.includes(chosen) ? chosen : first

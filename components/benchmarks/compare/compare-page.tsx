@@ -124,7 +124,6 @@ const baselineOptions = (report: CompareReport) => {
 
 const noBaseline = { baseline: undefined }
 
-/** Adds a recent job, as the baseline if there was only one job. */
 const JobChoice = ({ compared, onChoose }: { compared: readonly string[]; onChoose: (ids: string[]) => void }) => {
   const recent = useQuery(benchmarkJobQueries.recent())
   const others = (recent.data ?? []).filter(({ id }) => !compared.includes(id))

@@ -57,7 +57,6 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
         return (
           <span className="block leading-4">
             <AgentLines name={`${agent_name}${suffixOf(benchmark_run_id)}`} model={model_name} isWhole />
-            {/* Narrow rows have no job column. */}
             {jobs.length > 1 && (
               <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
                 <VisibleText max={120}>{jobName(job_id)}</VisibleText>

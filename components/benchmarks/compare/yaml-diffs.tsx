@@ -82,7 +82,6 @@ interface DiffLine {
 /** Above this many pairs of lines, a diff is one removal and one addition. */
 const mostPairs = 4_000_000
 
-/** Diffs by the longest common subsequence. */
 export const lineDiff = (before: string, after: string): DiffLine[] => {
   const [a, b] = [before.split('\n'), after.split('\n')]
   const removed = (text = ''): DiffLine => ({ kind: 'removed', text })
@@ -90,7 +89,6 @@ export const lineDiff = (before: string, after: string): DiffLine[] => {
   if (before === after) return a.map((text) => ({ kind: 'same', text }))
   if (a.length * b.length > mostPairs) return [...a.map(removed), ...b.map(added)]
   const width = b.length + 1
-  // longest[i * width + j]: of the lines from i and from j.
   const longest = new Uint16Array((a.length + 1) * width)
   const at = (i: number, j: number) => longest[i * width + j] as number
   for (let i = a.length - 1; i >= 0; i--)

@@ -18,7 +18,6 @@ import { PartPicker } from './part-picker.tsx'
 import { jobPartQueries } from './queries.ts'
 import { YamlField } from './yaml-field.tsx'
 
-/** Closing the dialog keeps the values; creating a job resets them. */
 export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) => {
   const router = useRouter()
   const form = useForm<JobFormValues, unknown, BenchmarkJobCreate>({

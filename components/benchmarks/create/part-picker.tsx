@@ -1,31 +1,26 @@
 'use client'
-import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Search, X } from 'lucide-react'
 import { useDeferredValue, useId, useState } from 'react'
-import { classes } from '#components/ui/classes.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { FieldError } from '#components/ui/field.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import type { Part } from './job-form.ts'
+import type { jobPartQueries } from './queries.ts'
 
-interface PartPage {
-  rows: { id: string; name: string; detail: string }[]
-  total: number | null
-}
-
-interface PartPickerProps<Key extends readonly unknown[]> {
+interface PartPickerProps {
   label: string
   many: boolean
-  query: (search: string) => UseQueryOptions<PartPage, Error, PartPage, Key>
+  query: typeof jobPartQueries.scenarios
   chosen: readonly Part[]
   onChoose: (chosen: Part[]) => void
   error: string | undefined
   none: string
 }
 
-export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProps<Key>) => {
+export const PartPicker = (props: PartPickerProps) => {
   const { label, many, query, chosen, onChoose, error, none } = props
   const id = useId()
   const [search, setSearch] = useState('')
@@ -88,9 +83,7 @@ export const PartPicker = <Key extends readonly unknown[]>(props: PartPickerProp
                 type="button"
                 title={`Remove ${each.name}`}
                 onClick={() => choose(each, false)}
-                className={classes(
-                  'inline-flex h-6 max-w-56 items-center gap-1 rounded-sm bg-surface-2 px-1.5 text-sm hover:bg-surface-3',
-                )}
+                className="inline-flex h-6 max-w-56 items-center gap-1 rounded-sm bg-surface-2 px-1.5 text-sm hover:bg-surface-3"
               >
                 <span className="sr-only">Remove </span>
                 <span className="truncate">

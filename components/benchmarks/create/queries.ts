@@ -15,33 +15,29 @@ interface PartPage {
   total: number | null
 }
 
+const parts = (kind: string, search: string, read: (query: object, signal: AbortSignal) => Promise<PartPage>) =>
+  queryOptions({
+    queryKey: ['job-parts', kind, search] as const,
+    queryFn: ({ signal }) => read({ limit: pageSize, ...(search && { search }) }, signal),
+    placeholderData: keepPreviousData,
+  })
+
 export const jobPartQueries = {
   benchmarks: (search: string) =>
-    queryOptions({
-      queryKey: ['job-parts', 'benchmarks', search] as const,
-      queryFn: async ({ signal }): Promise<PartPage> => {
-        const query = { limit: pageSize, ...(search && { search }) }
-        const { benchmarks, total_count } = await pageApi.benchmarks.list({ query, signal })
-        const rows = benchmarks.map(({ id, name, scenarioIds }) => ({
-          id,
-          name,
-          detail: formatCountOf(scenarioIds.length, 'scenario'),
-        }))
-        return { rows, total: total_count ?? null }
-      },
-      placeholderData: keepPreviousData,
+    parts('benchmarks', search, async (query, signal) => {
+      const { benchmarks, total_count } = await pageApi.benchmarks.list({ query, signal })
+      const rows = benchmarks.map(({ scenarioIds, ...each }) => ({
+        ...each,
+        detail: formatCountOf(scenarioIds.length, 'scenario'),
+      }))
+      return { rows, total: total_count ?? null }
     }),
 
   scenarios: (search: string) =>
-    queryOptions({
-      queryKey: ['job-parts', 'scenarios', search] as const,
-      queryFn: async ({ signal }): Promise<PartPage> => {
-        const query = { limit: pageSize, ...(search && { search }) }
-        const { scenarios, total_count } = await pageApi.scenarios.list({ query, signal })
-        const rows = scenarios.map(({ id, name, status }) => ({ id, name, detail: status === 'active' ? '' : status }))
-        return { rows, total: total_count ?? null }
-      },
-      placeholderData: keepPreviousData,
+    parts('scenarios', search, async (query, signal) => {
+      const { scenarios, total_count } = await pageApi.scenarios.list({ query, signal })
+      const rows = scenarios.map((each) => ({ ...each, detail: each.status === 'active' ? '' : each.status }))
+      return { rows, total: total_count ?? null }
     }),
 
   secretNames: () =>

@@ -16,7 +16,6 @@ interface YamlFieldProps {
 
 const maxNumbered = 5_000
 
-/** Text area with line numbers; each problem links to its line. */
 export const YamlField = ({ label, value, onChange, problems, placeholder }: YamlFieldProps) => {
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)

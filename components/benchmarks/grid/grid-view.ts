@@ -74,7 +74,6 @@ const descending =
     return value === null ? null : -value
   }
 
-/** Compares by each key in turn, nulls last, then by name. */
 const byKeys =
   (...keys: readonly Key[]) =>
   (a: ScenarioRow, b: ScenarioRow): number => {
@@ -109,7 +108,6 @@ export const metadataKeyOf = (group: string | undefined): string | null =>
 
 export const metadataPrefix = 'metadata.'
 
-/** Metadata keys that divide the scenarios into groups. */
 export const groupingKeys = (rows: readonly ScenarioRow[]): string[] => {
   const values = new Map<string, Set<string>>()
   for (const { metadata } of rows)
@@ -164,7 +162,6 @@ export const adjacentOutcome = (
   }
   const scenarios = lines.flatMap((line) => (line.kind === 'scenario' ? [line.row.id] : []))
   const at = scenarios.indexOf(row.id)
-  // From a filtered-out scenario, go to the first visible one.
   const scenario = at === -1 ? scenarios[0] : scenarios[at + step]
   return scenario === undefined ? null : { scenario, run: agents[column]?.key, attempt: undefined }
 }

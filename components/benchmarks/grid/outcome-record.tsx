@@ -212,7 +212,6 @@ export const logsOfAttempt = (files: readonly AttemptFile[]): AttemptFile[] => {
 
 interface Phase {
   name: string
-  /** Null without a recorded end. */
   duration_ms: number | null
 }
 

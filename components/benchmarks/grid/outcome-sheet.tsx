@@ -34,7 +34,6 @@ import { TrajectorySection } from './trajectory-section.tsx'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
-  /** Moves to the adjacent outcome; undefined if there is none. */
   moveTo: (direction: Direction) => (() => void) | undefined
   onAttempt: (attempt: number) => void
   onClose: () => void

@@ -6,9 +6,9 @@ import { Button } from '#components/ui/button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { agentLabel, threeDecimals } from '#lib/protocol/report-words.ts'
+import { agentLabel } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { durationOnceEnded } from '../figures.tsx'
+import { durationOnceEnded, ScoreText } from '../figures.tsx'
 import type { JobView } from '../job/search-params.ts'
 import type { AgentRow } from '../job-figures.ts'
 import type { GridLine } from './grid-view.ts'
@@ -119,8 +119,7 @@ const columnsOf = (onOpen: OutcomeTableProps['onOpen']): Column<Row>[] => [
   {
     id: 'score',
     header: 'Score',
-    cell: ({ row }) =>
-      row.original.score == null ? <span className="text-muted">None</span> : threeDecimals(row.original.score),
+    cell: ({ row }) => <ScoreText score={row.original.score} />,
     meta: { priority: 3, align: 'right', width: '6rem' },
   },
   durationOnceEnded(() => true),

@@ -30,9 +30,7 @@ interface ScenarioGridTableProps {
   onOpen: (place: GridPlace) => void
 }
 
-/** `h-9` */
 const lineHeight = 36
-/** `h-14` and its border. */
 const headHeight = 57
 
 /** Virtualized grid with a roving tab stop: arrow, Home, End and page keys move it, Enter opens the outcome. */
@@ -235,7 +233,6 @@ const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps
 interface SortButtonProps extends Pick<ScenarioGridTableProps, 'sort' | 'onSort'> {
   label: string
   title?: string
-  /** Sort of the first press; `down` of the second. */
   up: string
   down?: string
 }

@@ -4,7 +4,7 @@ import { suspiciousScenarios } from '../job/suspicious-list.tsx'
 import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'
 import { gridLines, groupingKeys, outcomePlace } from './grid-view.ts'
-import { attemptsDisagree, countedNote, gridScale, scenarioRows } from './scenario-grid.ts'
+import { countedNote, gridScale, scenarioRows } from './scenario-grid.ts'
 
 const rowsOf = (job: ReturnType<typeof jobOf>) => scenarioRows(job, agentRows(job))
 
@@ -64,11 +64,6 @@ describe('rows of the grid', () => {
       ['Unnamed scenario', 'Unnamed scenario', 2],
     ])
     expect(outcomePlace({ scenario: 'Unnamed scenario', run: 'bmr_1' }, rows, agentRows(job))?.attempt).toBe(1)
-  })
-
-  it('disagree only if counted attempts differ', () => {
-    const [same, differ] = rowsOf(jobOf({ a: { same: [1, 'CANCELED'], differ: [1, 'FAILED'] } }))
-    expect([same, differ].map((row) => row?.cells.map(attemptsDisagree))).toEqual([[false], [true]])
   })
 
   it('explain attempts that count differently from their score', () => {

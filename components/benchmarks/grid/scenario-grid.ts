@@ -41,7 +41,6 @@ export const attemptsDisagree = ({ repeats: { n, passed } }: GridCell): boolean 
 export const environmentDiffers = ({ attempts }: GridCell): boolean =>
   attempts.some(({ environment_differs }) => environment_differs)
 
-/** Counted score as in the report; null if the attempt does not count. */
 export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): number | null =>
   scoreThatCounts(outcome, rule) ?? null
 
@@ -190,7 +189,6 @@ const groupsOf = (names: readonly string[]): Map<string, string> => {
   )
 }
 
-/** Finished attempts without a score. */
 export interface Unscored {
   scenarios: readonly ScenarioRow[]
   agents: readonly AgentRow[]

@@ -130,7 +130,6 @@ const MetadataStatus = ({ rows, known: query }: Pick<ScenarioSectionProps, 'rows
   return missing > 0 && `; metadata unknown for ${formatCount(missing)} deleted scenarios`
 }
 
-/** Opening an outcome doesn't recompute the lines. */
 const useLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
   const { failures, search, state, score, only, environment, sort, group } = view
   return useMemo(

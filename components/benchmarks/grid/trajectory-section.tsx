@@ -156,7 +156,6 @@ const StepBody = ({ step }: { step: TrajectoryStep }) => {
   )
 }
 
-/** `bash ×2, edit`. */
 const toolSummary = (calls: TrajectoryStep['calls']): string =>
   [...Map.groupBy(calls, ({ name }) => name)]
     .map(([name, { length }]) => (length > 1 ? `${name} ×${length}` : name))

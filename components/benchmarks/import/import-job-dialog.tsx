@@ -8,10 +8,12 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { formatBytes, formatCountOf } from '#lib/browser/format.ts'
 import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import { WarningList } from '../job/job-warnings.tsx'
 import { benchmarkJobMutations } from '../job/queries.ts'
 
 interface ImportJobDialogProps {
@@ -140,8 +142,6 @@ const Sending = ({ part }: { part: number }) => {
   )
 }
 
-const mostShown = 100
-
 const Summary = ({ imported: { name, already_imported, n_trials, warnings } }: { imported: BenchmarkJobImported }) => (
   <>
     <Banner
@@ -160,26 +160,10 @@ const Summary = ({ imported: { name, already_imported, n_trials, warnings } }: {
     </Banner>
     {warnings.length > 0 && (
       <section aria-label="Warnings" className="space-y-1">
-        <h3 className="font-medium">
-          Warnings{' '}
-          {warnings.length > mostShown && (
-            <span className="tabular text-muted">
-              {formatCount(mostShown)} of {formatCount(warnings.length)}
-            </span>
-          )}
-        </h3>
-        <ul
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-          tabIndex={0}
-          className="max-h-60 list-disc space-y-1 overflow-auto pl-5 text-sm"
-        >
-          {warnings.slice(0, mostShown).map((warning, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the warnings of an import never change
-            <li key={at}>
-              <VisibleText max={400}>{warning}</VisibleText>
-            </li>
-          ))}
-        </ul>
+        <h3 className="font-medium">Warnings</h3>
+        <Scrolled className="max-h-60 overflow-auto">
+          <WarningList warnings={warnings} />
+        </Scrolled>
       </section>
     )}
   </>

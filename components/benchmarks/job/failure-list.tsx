@@ -130,7 +130,6 @@ export const failureGroups = (agents: readonly AgentRow[]): FailureGroup[] => {
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
 }
 
-/** Long stacks are compared by their beginning. */
 const maxCompared = 600
 
 // The order matters: paths contain ids, ids contain digits.

@@ -4,7 +4,6 @@ interface IntervalBarProps {
   value: number
   low: number | null
   high: number | null
-  /** Axis range; values outside are clamped. */
   from?: number
   to?: number
 }
@@ -16,7 +15,6 @@ export const axisFor = (values: readonly number[]): { low: number; high: number 
   return { low: 0 - roundUp(-low), high: roundUp(high) || (low < 0 ? 0 : 1) }
 }
 
-/** Rounds to 1, 2 or 5 times a power of ten. */
 export const roundUp = (value: number): number => {
   if (value <= 0) return 0
   const power = 10 ** Math.floor(Math.log10(value))
@@ -78,5 +76,4 @@ const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) =
   )
 }
 
-/** Keeps its width when the SVG is stretched. */
 const Stroke = (line: React.SVGProps<SVGLineElement>) => <line vectorEffect="non-scaling-stroke" {...line} />

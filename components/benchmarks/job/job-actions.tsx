@@ -98,7 +98,6 @@ const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
   )
 }
 
-/** A followed job raises an alert when it ends. */
 const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const follow = useMutation(alertMutations.followJob())

@@ -154,7 +154,6 @@ interface FindingsProps {
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
-/** Unaffected by the grid's filters. */
 const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) => {
   const show = (part: Partial<JobView>) => {
     change({ ...noFilter, ...part }, 'push')

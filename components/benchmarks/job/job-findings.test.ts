@@ -137,11 +137,6 @@ describe('suspicious scenarios', () => {
     })
   })
 
-  it('use a timed-out attempt as the limit if none is specified', () => {
-    const stopped = { state: 'TIMEOUT', score: null, duration_ms: 3_000 }
-    expect(namesOf(jobOf({ a: { s: stopped, t: { score: 1, duration_ms: 3_000 } } })).at_timeout).toEqual(['s'])
-  })
-
   it('include flaky ones, most evenly split first', () => {
     const job = jobOf({
       oracle: { one: [1, 1, 'FAILED'], two: [1, 0], three: [1, 1], four: [0, 0] },

@@ -235,7 +235,6 @@ const Panel = ({ agent, n, children }: { agent: AgentRow; n: string; children: R
 interface SmallTableProps {
   className: string
   head: readonly string[]
-  /** The first cell of a row is its header. */
   rows: readonly (readonly [name: string, ...cells: ReactNode[]])[]
 }
 

@@ -89,7 +89,6 @@ const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () =>
   const change = useMutation(benchmarkJobMutations.setConcurrency())
   const isWrong = !/^[1-9]\d{0,3}$/.test(trials.trim()) || Number(trials) > maxConcurrentTrials
   const problem = isWrong ? `must be a whole number from 1 to ${maxConcurrentTrials}` : null
-  // Other services don't have this endpoint.
   const isUnknown = ['not_found', 'not_implemented'].includes(problemOf(change.error).code ?? '')
   return (
     <FormDialog

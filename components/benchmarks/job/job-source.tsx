@@ -12,7 +12,6 @@ import { agentLabel, repeatSuffixes } from '#lib/protocol/report-words.ts'
 import { AgentName } from '../score.tsx'
 import { benchmarkJobMutations } from './queries.ts'
 
-/** Values that look secret arrive masked. */
 export const JobSource = ({ job: { id, job_source, job_spec } }: { job: BenchmarkJob }) => {
   const yaml = job_source?.inline_yaml
   if (!job_source && !job_spec) return null
@@ -44,24 +43,7 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
           at={['job_spec', 'agent_configs', index]}
         />
       ))}
-      {yaml != null && (
-        <Revealed value={yaml} name="the job file" jobId={id} at={['job_source', 'inline_yaml']}>
-          {(shown, toggle) => (
-            <figure className="space-y-1">
-              <figcaption className="flex flex-wrap items-center justify-between gap-2 font-medium">
-                Job file{toggle}
-              </figcaption>
-              <pre
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll regions must be focusable
-                tabIndex={0}
-                className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
-              >
-                <VisibleLines max={200_000}>{shown}</VisibleLines>
-              </pre>
-            </figure>
-          )}
-        </Revealed>
-      )}
+      {yaml != null && <JobFile yaml={yaml} jobId={id} />}
     </section>
   )
 }
@@ -71,39 +53,55 @@ const mayScroll = (text: string): boolean => text.length > 500 || text.split('\n
 
 type Pointer = readonly (string | number)[]
 
-interface RevealedProps {
-  value: string
-  name: string
-  jobId: string
-  at: Pointer
-  children: (shown: string, toggle: ReactNode) => ReactNode
-}
-
-/** A value with a button to reveal its masked parts. */
-const Revealed = ({ value, name, jobId, at, children }: RevealedProps) => {
-  const reveal = useMutation(benchmarkJobMutations.reveal())
-  if (!value.includes(mask)) return children(value, null)
-  const isShown = reveal.isSuccess
-  const shown = typeof reveal.data === 'string' ? reveal.data : JSON.stringify(reveal.data)
-  return children(
-    isShown ? shown : value,
+const useRevealed = (value: string, name: string, job_id: string, pointer: Pointer): [shown: string, ReactNode] => {
+  const { isSuccess: isShown, data, error, isPending, reset, mutate } = useMutation(benchmarkJobMutations.reveal())
+  if (!value.includes(mask)) return [value, null]
+  const toggle = (
     <>
       <Button
         size="sm"
         variant="ghost"
         icon={isShown ? EyeOff : Eye}
         aria-label={`${isShown ? 'Hide' : 'Reveal'} ${name}`}
-        busy={reveal.isPending}
-        onClick={() => (isShown ? reveal.reset() : reveal.mutate({ job_id: jobId, pointer: [...at] }))}
+        busy={isPending}
+        onClick={() => (isShown ? reset() : mutate({ job_id, pointer: [...pointer] }))}
       >
         {isShown ? 'Hide' : 'Reveal'}
       </Button>
-      {reveal.error && (
+      {error && (
         <span role="alert" className="text-danger">
-          {reveal.error.message}
+          {error.message}
         </span>
       )}
-    </>,
+    </>
+  )
+  return [isShown ? (typeof data === 'string' ? data : JSON.stringify(data)) : value, toggle]
+}
+
+const JobFile = ({ yaml, jobId }: { yaml: string; jobId: string }) => {
+  const [shown, toggle] = useRevealed(yaml, 'the job file', jobId, ['job_source', 'inline_yaml'])
+  return (
+    <figure className="space-y-1">
+      <figcaption className="flex flex-wrap items-center justify-between gap-2 font-medium">
+        Job file{toggle}
+      </figcaption>
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll regions must be focusable
+        tabIndex={0}
+        className="max-h-96 overflow-auto rounded-md border border-line bg-surface-1 px-3 py-2 font-mono text-sm"
+      >
+        <VisibleLines max={200_000}>{shown}</VisibleLines>
+      </pre>
+    </figure>
+  )
+}
+
+const Value = ({ value, name, jobId, at }: { value: string; name: string; jobId: string; at: Pointer }) => {
+  const [shown, toggle] = useRevealed(value, name, jobId, at)
+  return (
+    <div className="max-h-80 overflow-y-auto" tabIndex={mayScroll(shown) ? 0 : undefined}>
+      <VisibleLines max={20_000}>{shown}</VisibleLines> {toggle}
+    </div>
   )
 }
 
@@ -165,13 +163,7 @@ const Agent = ({ agent, suffix, jobId, at }: { agent: AgentConfig; suffix: strin
             label={<VisibleText max={120}>{name}</VisibleText>}
             className="whitespace-pre-wrap break-all"
           >
-            <Revealed value={value} name={name} jobId={jobId} at={at}>
-              {(shown, toggle) => (
-                <div className="max-h-80 overflow-y-auto" tabIndex={mayScroll(shown) ? 0 : undefined}>
-                  <VisibleLines max={20_000}>{shown}</VisibleLines> {toggle}
-                </div>
-              )}
-            </Revealed>
+            <Value value={value} name={name} jobId={jobId} at={at} />
           </Fact>
         ))}
         {secrets.map(([name, secret]) => (

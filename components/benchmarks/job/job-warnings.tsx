@@ -60,7 +60,7 @@ export const OutcomeWarnings = ({ warnings }: { warnings: Warnings }) =>
     </section>
   ) : null
 
-const WarningList = ({ warnings }: { warnings: readonly string[] }) => {
+export const WarningList = ({ warnings }: { warnings: readonly string[] }) => {
   const shown = warnings.slice(0, maxShown)
   return (
     <ul className="list-disc space-y-0.5 pb-1 pl-5 text-sm break-words">

@@ -177,7 +177,6 @@ const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: r
 
 const maxCollapsed = 6
 
-/** End of a symmetric axis that fits every interval. */
 const axisOf = (pairs: readonly PairFigures[]): number => {
   const largest = Math.max(
     0,

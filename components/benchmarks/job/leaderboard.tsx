@@ -16,7 +16,6 @@ interface Row {
   agent: AgentRow
   suffix: string
   figures: AgentFigures | null
-  /** Figures under the other failure rule. */
   other: AgentFigures | null
   otherRule: FailureRule
 }
@@ -204,7 +203,6 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
   )
 }
 
-/** Mean that the service reports without attempts. */
 const ReportedMean = ({ agent: { outcome }, why }: { agent: Pick<AgentRow, 'outcome'>; why?: string }) => {
   if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Missing why={why} />
   const { completed, total } = outcomeCounts(outcome)

@@ -85,22 +85,24 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                         ))}
                       </span>
                     </td>
-                    <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
+                    <Value>
                       {threeDecimals(points.score)}{' '}
                       <span className="text-muted">(n = {formatCount(points.scenarios)})</span>
-                    </td>
+                    </Value>
                     {lossCauses.map((cause) => (
-                      <td key={cause} className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
+                      <Value key={cause}>
                         <Lost points={points.points[cause]} attempts={points.attempts[cause]} />
-                      </td>
+                      </Value>
                     ))}
-                    <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">
+                    <Value>
                       {points.differing.attempts > 0 && <span className="text-muted">of which </span>}
                       <Lost {...points.differing} />
-                    </td>
-                    <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap text-muted">
-                      {points.cancelled === 0 ? '0' : attemptCount(points.cancelled)}
-                    </td>
+                    </Value>
+                    <Value>
+                      <span className="text-muted">
+                        {points.cancelled === 0 ? '0' : formatCountOf(points.cancelled, 'attempt')}
+                      </span>
+                    </Value>
                   </>
                 )}
               </tr>
@@ -112,16 +114,18 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
   )
 }
 
+const Value = ({ children }: { children: React.ReactNode }) => (
+  <td className="border-b border-line px-3 py-1.5 text-right whitespace-nowrap">{children}</td>
+)
+
 const Lost = ({ points, attempts }: { points: number; attempts: number }) =>
   attempts === 0 ? (
     <span className="text-muted">0</span>
   ) : (
     <>
-      −{points.toFixed(3)} <span className="text-muted">({attemptCount(attempts)})</span>
+      −{points.toFixed(3)} <span className="text-muted">({formatCountOf(attempts, 'attempt')})</span>
     </>
   )
-
-const attemptCount = (count: number) => formatCountOf(count, 'attempt')
 
 const Head = ({ end, children }: { end?: boolean; children: React.ReactNode }) => (
   <th scope="col" className={`h-8 border-b border-line px-3 font-medium whitespace-nowrap ${end ? 'text-right' : ''}`}>
@@ -138,12 +142,10 @@ interface LostPoints {
   scenarios: number
   points: Record<LossCause, number>
   attempts: Record<LossCause, number>
-  /** Part of the points lost where the environment differs. */
   differing: { points: number; attempts: number }
   cancelled: number
 }
 
-/** Null without a counted attempt. Scenarios have equal weight. */
 export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints | null => {
   const all = rows.map(({ cells }) => cells[at]?.attempts ?? [])
   const counted = all

@@ -39,7 +39,6 @@ const jobKeys = {
   trend: ['benchmark-jobs', 'trend'] as const,
 }
 
-/** Also used by scripts. */
 export const reportAddress = (
   id: string,
   choice: ReportChoice,
@@ -141,7 +140,6 @@ export const benchmarkJobQueries = {
     }),
 }
 
-/** Keeps a job up to date; returns a function that stops. */
 export const followJob = (client: QueryClient, id: string): (() => void) =>
   followQuery(client, jobKeys.one(id), { endpoint: 'benchmarkJobs.get', params: { id } }, (job) =>
     readLeniently(BenchmarkJob, job),
@@ -184,7 +182,6 @@ export const benchmarkJobMutations = {
       mutationFn: async (address: string) => (await fetchWithSession(address)).blob(),
     }),
 
-  /** Reads a masked value by its JSON path. */
   reveal: () =>
     mutationOptions({
       mutationKey: [...jobKeys.all, 'reveal'],

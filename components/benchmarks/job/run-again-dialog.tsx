@@ -151,7 +151,6 @@ const neverStartedText = ({ finished, total }: JobProgress): string => {
   return left > 0 ? ` ${formatCountOf(left, 'trial')} never started; to run them too, clone the job.` : ''
 }
 
-/** Escapes fnmatch patterns. */
 const exactly = (name: string) => name.replace(/[*?[]/g, '[$&]')
 
 const baseName = (path: unknown) => (typeof path === 'string' ? path.replace(/\/+$/, '').split('/').at(-1) : undefined)

@@ -35,11 +35,6 @@ describe('a clone', () => {
       spec: { type: 'scenarios', scenario_ids: spec.scenario_ids, agent_configs, orchestrator_config },
     })
   })
-
-  it('is refused for an unknown source', () => {
-    expect(cloneOf(jobOf({}, { job_source: null }))).toHaveProperty('refusal')
-    expect(cloneOf(jobOf({}, { job_source: { type: 'another' }, job_spec: spec }))).toHaveProperty('refusal')
-  })
 })
 
 describe('rerunOf', () => {

@@ -7,7 +7,6 @@ import { reportParams } from '../report-params.ts'
 export const suspicions = ['nop_passes', 'oracle_fails', 'all_fail', 'flaky', 'at_timeout', 'all_pass'] as const
 export type Suspicion = (typeof suspicions)[number]
 
-/** Failure rule, grid filters and the open outcome. */
 export const JobView = z.object({
   ...reportParams,
   search: z.optional(z.string()),

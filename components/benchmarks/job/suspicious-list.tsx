@@ -98,7 +98,6 @@ export const suspicionTitles: Record<Suspicion, string> = {
   all_pass: 'Passed by all',
 }
 
-/** Scenarios whose results suggest a problem with the scenario itself. */
 export const suspiciousScenarios = (
   rows: readonly ScenarioRow[],
   agents: readonly AgentRow[],
@@ -161,7 +160,6 @@ const agree = (
   return tried.length > 1 && tried.every(test)
 }
 
-/** Part of the time limit that counts as near it. */
 const nearPart = 0.9
 
 const isAtTimeout = ({ cells }: ScenarioRow, limits: readonly (number | null)[]): boolean => {

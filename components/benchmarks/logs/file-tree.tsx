@@ -12,7 +12,6 @@ interface FileTreeProps {
   onSelect: (path: string) => void
 }
 
-/** Up to this many files, all folders start expanded. */
 const maxExpanded = 60
 const maxRows = 1_000
 
@@ -200,7 +199,6 @@ export const logTree = (files: readonly RunLogFile[], filter: string): LogTree =
   return { root, count, isFiltered: words.length > 0 }
 }
 
-/** Visible rows, folders first. A filter opens all folders. */
 export const treeRows = ({ root, isFiltered }: LogTree, opened: ReadonlySet<string>): TreeRow[] => {
   const rows: TreeRow[] = []
   const add = (folder: TreeFolder, above: string, depth: number) => {
@@ -225,5 +223,4 @@ const byName = (a: string, b: string) => (id.test(a) && id.test(b) ? (a < b ? -1
 export const foldersOf = (path: string): string[] =>
   [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
 
-/** Drops the scenario run id that file names start with. */
 export const withoutRunId = (name: string): string => name.replace(/^[a-z]{2,6}_[A-Za-z0-9]{8,}_(?=.)/, '')

@@ -89,7 +89,6 @@ export const readZip = async (response: Response, onProgress: (receivedBytes: nu
   return zip
 }
 
-/** Replaces characters that some file systems reject. */
 export const fileNameOf = (name: string, id: string): string => {
   const clean = name
     .replace(/[^A-Za-z0-9._-]+/g, '-')

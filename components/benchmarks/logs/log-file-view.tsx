@@ -4,6 +4,7 @@ import { ChevronDown, ChevronUp, Download, Search, WrapText, X } from 'lucide-re
 import {
   type KeyboardEvent,
   type MouseEvent,
+  type ReactNode,
   useDeferredValue,
   useEffect,
   useEffectEvent,
@@ -38,7 +39,6 @@ interface LogFileViewProps {
   change: (part: Partial<RunLogsParams>, how: HowToChange) => void
   followHere: (event: MouseEvent) => void
   hrefOf: (line: number) => string
-  /** Called if the file changed since it was listed. */
   onChanged: () => void
   onClose: () => void
 }
@@ -72,13 +72,11 @@ export const LogFileView = (props: LogFileViewProps) => {
         </span>
       </div>
       {file === undefined ? (
-        <p role="alert" className="rounded-md border border-line px-3 py-10 text-center text-muted">
-          This file isn't in the archive yet.
-        </p>
+        <BoxedNote role="alert">This file isn't in the archive yet.</BoxedNote>
       ) : file.refusal !== null ? (
-        <p role="alert" className="rounded-md border border-line px-3 py-10 text-center text-muted">
+        <BoxedNote role="alert">
           This file can't be opened here: it {file.refusal}. Download the archive to read it.
-        </p>
+        </BoxedNote>
       ) : (
         <Content {...props} file={file} />
       )}
@@ -119,16 +117,10 @@ const Content = ({
     return error ? (
       <ErrorState title="Could not open the file" error={error} query={query} />
     ) : (
-      <p role="status" className="rounded-md border border-line px-3 py-10 text-center text-muted">
-        Loading file…
-      </p>
+      <BoxedNote role="status">Loading file…</BoxedNote>
     )
   if (pieces[0] && isBinary(pieces[0]))
-    return (
-      <p className="rounded-md border border-line px-3 py-10 text-center text-muted">
-        Binary file. Download it to open it in another program.
-      </p>
-    )
+    return <BoxedNote>Binary file. Download it to open it in another program.</BoxedNote>
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping(event.target as Element)) return
     event.preventDefault()
@@ -182,7 +174,7 @@ const Content = ({
         </Button>
       </div>
       {lines.length === 0 ? (
-        <p className="rounded-md border border-line px-3 py-10 text-center text-muted">The file is empty.</p>
+        <BoxedNote>The file is empty.</BoxedNote>
       ) : (
         <LogLines
           lines={lines}
@@ -242,3 +234,9 @@ const useFind = (lines: readonly ConsoleLine[], text: string) => {
     },
   }
 }
+
+export const BoxedNote = ({ role, children }: { role?: 'alert' | 'status'; children: ReactNode }) => (
+  <p role={role} className="tabular rounded-md border border-line px-3 py-10 text-center text-muted">
+    {children}
+  </p>
+)

@@ -13,7 +13,6 @@ interface LogLinesProps {
   lines: readonly ConsoleLine[]
   matches: readonly LogMatch[]
   current: LogMatch | undefined
-  /** Line in the address, from 1. */
   line: number | undefined
   wraps: boolean
   startsAtEnd: boolean

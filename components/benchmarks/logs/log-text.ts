@@ -15,7 +15,6 @@ export const readLog = (pieces: readonly Uint8Array[]): readonly ConsoleLine[] =
   return readLines(pieces.map((piece) => decode(piece)).join('')).lines
 }
 
-/** Case-insensitive; at most `maxMatches`. */
 export const findInLog = (lines: readonly ConsoleLine[], needle: string): LogMatch[] => {
   const matches: LogMatch[] = []
   const wanted = needle.toLowerCase()

@@ -16,18 +16,16 @@ import type { RunLogs as Logs, RunLogArchive } from '#lib/protocol/run-logs.ts'
 import { useIsRunActive } from '../run/run-layout.tsx'
 import { RunLogsParams, runLogsPath } from '../run/search-params.ts'
 import { FileTree, logTree } from './file-tree.tsx'
-import { LogFileView } from './log-file-view.tsx'
+import { BoxedNote, LogFileView } from './log-file-view.tsx'
 import { runLogQueries } from './queries.ts'
 
 type Address = ReturnType<typeof useAddress<RunLogsParams>>
 
-/** Files of a run's log archive, refreshed while the run is active. */
 export const RunLogs = ({ runId }: { runId: string }) => {
   const isActive = useIsRunActive(runId)
   const path = useMemo(() => runLogsPath(runId), [runId])
   const { view, change, followHere } = useAddress({ schema: RunLogsParams, path })
   const [isFollowing, setIsFollowing] = useState(true)
-  /** Archives read before this are stale. */
   const [staleAtMs, setStaleAtMs] = useState(0)
   const list = useQuery(runLogQueries.list(runId, { isActive, isFollowed: isFollowing, staleAtMs }))
   const { archive = null, reading = null } = list.data ?? {}
@@ -40,7 +38,14 @@ export const RunLogs = ({ runId }: { runId: string }) => {
   }
   if (list.error && !archive)
     return <ErrorState title="Could not open the log archive" error={list.error} query={list} />
-  if (!archive) return <Reading reading={reading} />
+  if (!archive)
+    return (
+      <div className="mt-4">
+        <BoxedNote role="status">
+          {reading ? `Reading the archive: ${progressText(reading)}` : 'Reading the archive…'}
+        </BoxedNote>
+      </div>
+    )
   return (
     <section aria-label="Logs" className="mt-4 space-y-3">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2 text-sm text-muted">
@@ -82,7 +87,7 @@ export const RunLogs = ({ runId }: { runId: string }) => {
         <div className="grid items-start gap-4 lg:grid-cols-[20rem_minmax(0,1fr)]">
           <Files archive={archive} view={view} change={change} />
           {view.file === undefined ? (
-            <p className="rounded-md border border-line px-3 py-10 text-center text-muted">Select a file to open it.</p>
+            <BoxedNote>Select a file to open it.</BoxedNote>
           ) : (
             <LogFileView
               key={view.file}
@@ -113,12 +118,6 @@ const sizeText = ({ files, size_bytes }: RunLogArchive): string => {
   const unpacked = files.reduce((sum, file) => sum + file.size_bytes, 0)
   return `${formatCountOf(files.length, 'file')}, ${formatBytes(unpacked)}; archive ${formatBytes(size_bytes)}`
 }
-
-const Reading = ({ reading }: { reading: Logs['reading'] }) => (
-  <p role="status" className="tabular mt-4 rounded-md border border-line px-3 py-10 text-center text-muted">
-    {reading ? `Reading the archive: ${progressText(reading)}` : 'Reading the archive…'}
-  </p>
-)
 
 const SkippedEntries = ({ archive: { left_out } }: { archive: RunLogArchive }) => {
   if (left_out.count === 0) return null

@@ -28,7 +28,6 @@ const contentText = (value: unknown): string => {
 }
 const content = z._default(z.pipe(z.unknown(), z.transform(contentText)), '')
 
-/** An object whose fields all have fallbacks. */
 const lenient = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.catch(z.object(shape), () => z.object(shape).parse({}))
 const listOf = <Item extends z.ZodMiniType>(item: Item) => z.catch(z.array(item), [])
@@ -43,7 +42,6 @@ const Result = lenient({ source_call_id: textOrNull, content })
 
 const Step = z.pipe(
   lenient({
-    /** user, agent, system or another value. */
     source: z.catch(given, 'unknown'),
     message: content,
     reasoning_content: content,

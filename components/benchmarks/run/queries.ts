@@ -39,7 +39,10 @@ export interface RunOrigin {
   job_time_ms: number | null
 }
 
-/** Reads the origin from the run itself; its name starts with that of its job. */
+/** A run's name starts with that of its job. */
+export const jobNameOf = (name: string | null | undefined): string =>
+  name?.slice(0, Math.max(0, name.lastIndexOf(': '))) ?? ''
+
 export const ownOrigin = ({
   name,
   job_id,
@@ -51,14 +54,13 @@ export const ownOrigin = ({
     ? null
     : {
         job_id,
-        job_name: name?.slice(0, Math.max(0, name.lastIndexOf(': '))) || job_id,
+        job_name: jobNameOf(name) || job_id,
         agent_name,
         model_name,
         outcomes: n_scenario_runs ?? 0,
         job_time_ms: null,
       }
 
-/** Origins by run. */
 export const originsOf = (jobs: readonly BenchmarkJob[]): Readonly<Record<string, RunOrigin>> =>
   Object.fromEntries(
     jobs.flatMap((job) =>
@@ -106,25 +108,12 @@ export const benchmarkRunQueries = {
         pageApi.benchmarkRuns.scenarioRuns({ params: { id }, query: { limit: maxPageSize }, signal }),
     }),
 
-  /** Origins from the newest jobs, for services whose runs don't report their job. */
-  origins: () =>
+  /** Origins of runs, for services whose runs don't report their job: from the newest jobs, or those of a name. */
+  origins: (name?: string) =>
     queryOptions({
-      queryKey: ['benchmark-runs', 'origins'] as const,
+      queryKey: ['benchmark-runs', 'origins', name] as const,
       queryFn: async ({ signal }) =>
-        originsOf((await pageApi.benchmarkJobs.list({ query: { limit: maxSearchedJobs }, signal })).jobs),
-      staleTime: 10_000,
-    }),
-
-  /** Origin of one run, found by name; null if it has no job. */
-  origin: ({ id, name }: Pick<BenchmarkRun, 'id' | 'name'>) =>
-    queryOptions({
-      queryKey: ['benchmark-runs', 'origin', id] as const,
-      queryFn: async ({ signal }) => {
-        const jobName = name?.slice(0, Math.max(0, name.lastIndexOf(': ')))
-        if (!jobName) return null
-        const { jobs } = await pageApi.benchmarkJobs.list({ query: { name: jobName, limit: 10 }, signal })
-        return originsOf(jobs)[id] ?? null
-      },
+        originsOf((await pageApi.benchmarkJobs.list({ query: { name, limit: maxSearchedJobs }, signal })).jobs),
       staleTime: 10_000,
     }),
 
@@ -148,7 +137,6 @@ export const benchmarkRunQueries = {
   canceling: (id: string) => pushed<boolean>(runKeys.canceling(id), false),
 }
 
-/** Keeps a run and its scenario runs up to date; returns a function that stops. */
 export const followRun = (client: QueryClient, id: string): (() => void) => {
   const params = { id }
   const stops = [
@@ -224,7 +212,6 @@ export const scenarioRunQueries = {
       queryFn: ({ signal }) => pageApi.scenarios.get({ params: { id }, signal }),
     }),
 
-  /** Returns null if the file is not a trajectory. */
   trajectory: (id: string, path: string) =>
     queryOptions({
       queryKey: ['scenario-runs', 'trajectory', id, path] as const,

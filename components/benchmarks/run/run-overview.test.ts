@@ -16,6 +16,9 @@ it('explains a score that matches the scenario runs', () => {
   )
   expect(scoreExplanation(0.625, listOf([1, 0.25]), 'trials')).toBe('1.25 points over 2 trials.')
   expect(scoreExplanation(58.5, listOf([43.5, 73.5]), 'trials')).toBe('117.000 points over 2 trials.')
+  expect(scoreExplanation(0.9, listOf([1, 'NaN']))).toMatch(
+    /^Computed differently by the service: 1\.00 points over 2 /,
+  )
   expect(scoreExplanation(0.75, listOf([1, 0.5, null]))).toBe(
     'Computed differently by the service: 1.50 points over 3 scenario runs, mean 0.50.',
   )
@@ -27,12 +30,6 @@ it('counts missing trials of a finished run', () => {
   expect(missingTrialsText(run({ n_total_trials: 40 }))).toBe('')
   expect(missingTrialsText(run({ n_total_trials: 64, state: 'running' }))).toBe('')
   expect(missingTrialsText(run({}))).toBe('')
-})
-
-it('ignores a score that is not a number', () => {
-  expect(scoreExplanation(0.9, listOf([1, 'NaN']))).toMatch(
-    /^Computed differently by the service: 1\.00 points over 2 /,
-  )
 })
 
 it('does not verify a partial list', () => {

@@ -15,7 +15,7 @@ import { sumOf } from '#lib/statistics/means.ts'
 import { formatScore } from '../job-figures.ts'
 import { AgentName, RunScore, TextFact } from '../score.tsx'
 import { RunUsageText } from '../usage-text.tsx'
-import { benchmarkRunQueries, ownOrigin } from './queries.ts'
+import { benchmarkRunQueries, jobNameOf, ownOrigin } from './queries.ts'
 import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
 
 export const RunOverview = ({ id }: { id: string }) => {
@@ -101,11 +101,11 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
   )
 }
 
-/** Shows nothing for a run that a script started. */
 const Origin = ({ run }: { run: BenchmarkRun }) => {
   const own = ownOrigin(run)
-  const { data: found } = useQuery({ ...benchmarkRunQueries.origin(run), enabled: own === null })
-  const origin = own ?? found
+  const jobName = jobNameOf(run.name)
+  const { data: found } = useQuery({ ...benchmarkRunQueries.origins(jobName), enabled: own === null && jobName !== '' })
+  const origin = own ?? found?.[run.id]
   if (!origin) return null
   return (
     <>
@@ -141,7 +141,6 @@ export const scoreExplanation = (
     return `Not verified: only ${formatCount(runs.length)}${total_count == null ? '' : ` of ${formatCount(total_count)}`} ${nouns} are listed. Usually the sum of scores divided by all ${nouns}, including those without a score.`
   const points = `${formatScore(sum)} points over ${formatCount(runs.length)} ${nouns}`
   const others = runs.length - scores.length
-  // A service may compute its score differently.
   if (runs.length === 0 || Math.abs(sum / runs.length - score) > 0.0005 * Math.max(1, Math.abs(score)))
     return `Computed differently by the service: ${points}${runs.length === 0 ? '' : `, mean ${formatScore(sum / runs.length)}`}.`
   return others === 0

@@ -72,7 +72,6 @@ const attemptColumn = (attempts: ReadonlyMap<string, string>): Column<ScenarioRu
   meta: { priority: 3, width: '8rem' },
 })
 
-/** `accuracy 0.250, latency_sec 12.000` */
 const rewardsText = ({ scoring_function_results }: ScoringResult): string | undefined =>
   scoring_function_results
     .map(({ scoring_function_name: name, score }) => `${name} ${threeDecimals(score)}`)

@@ -7,7 +7,6 @@ import { originsOf, type RunOrigin } from '../run/queries.ts'
 
 type JobOutcome = ScenarioOutcome & { benchmark_run_id: string }
 
-/** Outcomes of one scenario in the newest jobs, with the origin of each run. */
 export const scenarioOutcomesOf = (id: string, { jobs, has_more }: BenchmarkJobList) => ({
   origins: originsOf(jobs),
   outcomes: jobs.flatMap((job) =>

@@ -13,7 +13,6 @@ type Api = typeof pageApi
 
 const maxSearchedJobs = 50
 
-/** Suggestions for the metadata filter of scenarios or benchmarks. */
 const metadata = (subject: 'scenarios' | 'benchmarks') => ({
   keys: metadataWords([subject, 'metadata-keys'], (signal) => pageApi[subject].metadataKeys({ signal })),
   values: (key: string) =>

@@ -12,7 +12,7 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { scenarioRunMatches } from '#lib/browser/lists/row-filters.ts'
 import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
-import { durationOnceEnded, Missing, ScoreWithN, timeOrUnknown } from '../figures.tsx'
+import { durationOnceEnded, Missing, ScoreText, ScoreWithN, timeOrUnknown } from '../figures.tsx'
 import { AttemptMark } from '../grid/grid-cell.tsx'
 import { AgentName } from '../score.tsx'
 import { agentTrendPath } from '../trend/search-params.ts'
@@ -127,11 +127,7 @@ const agentColumns: Column<AgentHistory>[] = [
     ),
     cell: ({ row }) => {
       const { mean, n_counted } = row.original
-      return mean === null ? (
-        <span className="text-muted">None</span>
-      ) : (
-        <ScoreWithN score={threeDecimals(mean)} n={n_counted} />
-      )
+      return mean === null ? <ScoreText score={mean} /> : <ScoreWithN score={threeDecimals(mean)} n={n_counted} />
     },
     meta: { priority: 3, width: '9rem', align: 'right' },
   },
@@ -243,12 +239,11 @@ const attemptColumns: Column<ScenarioAttempt>[] = [
   {
     id: 'score',
     header: 'Score',
-    cell: ({ row }) =>
-      row.original.score === null ? (
-        <span className="text-muted">None</span>
-      ) : (
-        <b className="font-semibold">{threeDecimals(row.original.score)}</b>
-      ),
+    cell: ({ row }) => (
+      <b className="font-semibold">
+        <ScoreText score={row.original.score} />
+      </b>
+    ),
     meta: { priority: 2, width: '6rem', align: 'right' },
   },
   {
