@@ -185,8 +185,8 @@ export const reconnects = async (way: Way, times: number) => {
       if (!isCounting) return
       const end = text.indexOf('END\n')
       isDone ||= end >= 0
-      hash.update(end >= 0 ? text.slice(0, end) : text.slice(0, -8))
-      text = end >= 0 ? '' : text.slice(-8)
+      hash.update(end >= 0 ? text.slice(0, end) : text.slice(0, -16))
+      text = end >= 0 ? '' : text.slice(-16)
     })
     await arrived.promise
     return page

@@ -17,7 +17,7 @@ import { findFile } from './datasets.ts'
 import { type Agent, defaultRetry, isSet, JobFile, knownKeys, type Retry } from './job-schema.ts'
 import { chooseTasks, type TaskReader } from './job-tasks.ts'
 import { secretOf } from './templates.ts'
-import { type Path, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
+import { maxProblems, type Path, pathText, readYaml, type YamlProblem, type YamlSource } from './yaml-source.ts'
 
 interface ReadOptions {
   datasetRoots: readonly string[]
@@ -51,54 +51,28 @@ export const readJobFile = async (
   const { source, problems } = readYaml(yaml)
   if (!source) return { problems }
   const { data: file, error } = JobFile.safeParse(source.value)
-  const issues = error?.issues.map(({ path, message }) => ({ path: path as Path, message })) ?? []
-  const reading = new JobFileReader(source, options, issues)
-  // Checks the rest of the file even if a part fails the schema.
-  const whole = file ?? withoutIssues(source.value, issues)
-  const job = whole && (await reading.job(whole))
-  return job && reading.problems.length === 0 ? { job } : { problems: inFileOrder(reading.problemsWithUnknownKeys()) }
-}
-
-interface Issue {
-  path: Path
-  message: string
-}
-
-const withoutIssues = (value: unknown, issues: readonly Issue[]): JobFile | undefined => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const copy = structuredClone(value) as Record<string, unknown>
-  for (const { path } of issues) {
-    const parent = valueAt(copy, path.slice(0, -1))
-    const last = path.at(-1)
-    if (Array.isArray(parent)) parent[last as number] = {}
-    else if (last !== undefined && typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, last)
-  }
-  return JobFile.safeParse(copy).data
+  const reading = new JobFileReader(source, options)
+  for (const { path, message } of error?.issues ?? [])
+    reading.report(path as Path, `${path.length === 0 ? 'The job file' : String(path.at(-1))} ${message}`)
+  const job = file && (await reading.job(file))
+  return job && reading.problems.length === 0 ? { job } : { problems: reading.problemsWithUnknownKeys() }
 }
 
 const valueAt = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((each, key) => (each as Record<string | number, unknown> | null | undefined)?.[key], value)
 
-const keyOf = (path: Path) => JSON.stringify(path)
-
-const inFileOrder = (problems: YamlProblem[]) => problems.sort((a, b) => a.line - b.line || a.column - b.column)
-
 class JobFileReader implements TaskReader {
   readonly problems: YamlProblem[] = []
   readonly #warnings: string[] = []
-  readonly #unknown: Path[] = []
+  readonly #unknown: Path[]
   readonly #source: YamlSource
   readonly #options: ReadOptions
-  readonly #invalidPaths: ReadonlySet<string>
 
-  constructor(source: YamlSource, options: ReadOptions, issues: readonly Issue[]) {
+  constructor(source: YamlSource, options: ReadOptions) {
     this.#source = source
     this.#options = options
-    this.#invalidPaths = new Set(
-      issues.flatMap(({ path }) => [...path.keys(), path.length].map((end) => keyOf(path.slice(0, end)))),
-    )
-    for (const { path, message } of issues)
-      this.report(path, `${path.length === 0 ? 'The job file' : path.at(-1)} ${message}`)
+    this.#unknown = unknownKeysOf(source.value)
+    for (const path of this.#unknown) this.warn(`${pathText(path)} is not a job file key and is ignored`)
   }
 
   get datasetRoots() {
@@ -106,19 +80,14 @@ class JobFileReader implements TaskReader {
   }
 
   report(path: Path, message: string) {
-    this.problems.push(this.#source.problem(path, message))
+    if (this.problems.length < maxProblems) this.problems.push(this.#source.problem(path, message))
   }
 
   warn(sentence: string) {
     this.#warnings.push(sentence)
   }
 
-  isInvalid(path: Path) {
-    return this.#invalidPaths.has(keyOf(path))
-  }
-
   async job(file: JobFile): Promise<HarborJob> {
-    this.#findUnknown()
     this.#rejectUnsupported(file)
     const found = this.#agents(file)
     const agents = found.map(({ agent }) => agent)
@@ -161,26 +130,10 @@ class JobFileReader implements TaskReader {
     }
   }
 
-  #findUnknown() {
-    const value = this.#source.value as Record<string, unknown>
-    const check = (path: Path, each: unknown, known: readonly string[]) => {
-      if (typeof each !== 'object' || each === null || Array.isArray(each)) return
-      for (const key of Object.keys(each)) if (!known.includes(key)) this.#unknown.push([...path, key])
-    }
-    check([], value, knownKeys[''])
-    for (const key of ['retry', 'environment', 'verifier'] as const) check([key], value[key], knownKeys[key])
-    for (const list of ['agents', 'datasets', 'tasks'] as const) {
-      const items = value[list]
-      if (Array.isArray(items)) for (const [i, item] of items.entries()) check([list, i], item, knownKeys[list])
-    }
-    for (const path of this.#unknown)
-      this.warn(`${this.#source.problem(path, '').path} is not a job file key and is ignored`)
-  }
-
   /** With other problems, an unknown key may be one as well: a typo of the key that is missing. */
   problemsWithUnknownKeys(): YamlProblem[] {
-    const unknown = this.#unknown.map((path) => this.#source.problem(path, `${path.at(-1)} is not a job file key`))
-    return [...this.problems, ...unknown]
+    for (const path of this.#unknown) this.report(path, `${path.at(-1)} is not a job file key`)
+    return this.problems.sort((a, b) => a.line - b.line || a.column - b.column)
   }
 
   #rejectUnsupported(file: JobFile) {
@@ -209,7 +162,7 @@ class JobFileReader implements TaskReader {
 
   #agents(file: JobFile): PlannedAgent[] {
     const agents = file.agents ?? [{}]
-    return agents.flatMap((agent, i) => (this.isInvalid(['agents', i]) ? [] : (this.#agent(agent, i) ?? [])))
+    return agents.flatMap((agent, i) => this.#agent(agent, i) ?? [])
   }
 
   #agent(agent: Agent, i: number): PlannedAgent | undefined {
@@ -270,7 +223,7 @@ class JobFileReader implements TaskReader {
     const variables: Record<string, string> = {}
     const secrets: Record<string, string> = {}
     if (Array.isArray(valueAt(this.#source.value, path)))
-      this.warn(`${this.#source.problem(path, '').path}: a list of KEY=VALUE is deprecated; use a mapping`)
+      this.warn(`${pathText(path)}: a list of KEY=VALUE is deprecated; use a mapping`)
     for (const [name, value] of Object.entries(env ?? {})) {
       if (!isVariableName(name)) this.report([...path, name], `${JSON.stringify(name)} is not a variable name`)
       const secret = secretOf(value)
@@ -295,6 +248,24 @@ class JobFileReader implements TaskReader {
     }
     return texts
   }
+}
+
+/** Keys that Harbor does not have. Values may have any type, because the schema may not accept them. */
+const unknownKeysOf = (file: unknown): Path[] => {
+  const unknown: Path[] = []
+  const check = (path: Path, known: readonly string[]) => {
+    const value = valueAt(file, path)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+    for (const key of Object.keys(value))
+      if (!known.includes(key) && unknown.length < maxProblems) unknown.push([...path, key])
+  }
+  check([], knownKeys[''])
+  for (const key of ['retry', 'environment', 'verifier'] as const) check([key], knownKeys[key])
+  for (const list of ['agents', 'datasets', 'tasks'] as const) {
+    const items = valueAt(file, [list])
+    if (Array.isArray(items)) for (const i of items.keys()) check([list, i], knownKeys[list])
+  }
+  return unknown
 }
 
 const maxInstructionBytes = 64 * 1024

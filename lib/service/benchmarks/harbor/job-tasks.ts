@@ -17,15 +17,12 @@ export interface TaskReader {
   datasetRoots: readonly string[]
   report(path: Path, message: string): void
   warn(sentence: string): void
-  /** True if this part of the file, or something in it, failed the schema: its meaning is not checked. */
-  isInvalid(path: Path): boolean
 }
 
 export const chooseTasks = async (file: JobFile, reader: TaskReader): Promise<ChosenTask[]> => {
   const chosen: ChosenTask[] = []
   for (const [i, dataset] of (file.datasets ?? []).entries()) {
     const at: Path = ['datasets', i]
-    if (reader.isInvalid(at)) continue
     const folder = await folderOf(reader, dataset, at, 'dataset')
     if (folder === undefined) continue
     for (const name of await selectTasks(reader, folder, dataset, at))
@@ -33,15 +30,13 @@ export const chooseTasks = async (file: JobFile, reader: TaskReader): Promise<Ch
   }
   for (const [i, task] of (file.tasks ?? []).entries()) {
     const at: Path = ['tasks', i]
-    if (reader.isInvalid(at)) continue
     const path = await folderOf(reader, task, at, 'task')
     if (path === undefined) continue
     if (await isTaskFolder(path)) chosen.push({ path, source: task.source ?? null })
     else reader.report([...at, 'path'], `${task.path} is not a task: it has no task.toml`)
   }
   const lists = [...(file.datasets ?? []), ...(file.tasks ?? [])]
-  if (lists.length === 0 && !reader.isInvalid(['datasets']) && !reader.isInvalid(['tasks']))
-    reader.report([], 'The job has no scenarios: add a dataset or task')
+  if (lists.length === 0) reader.report([], 'The job has no scenarios: add a dataset or task')
   const once = new Map(chosen.map((task) => [`${task.source ?? basename(dirname(task.path))} ${task.path}`, task]))
   if (once.size < chosen.length) reader.warn('Duplicate tasks run once')
   return [...once.values()]

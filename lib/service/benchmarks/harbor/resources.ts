@@ -32,15 +32,6 @@ export const tooMuch = ({ cpus, memoryMb, storageMb }: Needs): string[] => {
   )
 }
 
-/** A devbox may have more memory than the task asks for, so running out of memory cannot happen as intended. */
-export const moreMemory = (needs: Needs): string[] => {
-  const { custom_gb_memory } = customSize(needs)
-  const megabytes = (custom_gb_memory ?? 0) * 1024
-  return needs.memoryMb !== null && megabytes > needs.memoryMb
-    ? [`memory_mb ${needs.memoryMb}: the devbox has ${megabytes}`]
-    : []
-}
-
 const limits = { cpus: 16, memoryGb: 64, storageGb: 64 }
 
 const even = (value: number) => 2 * Math.ceil(value / 2)

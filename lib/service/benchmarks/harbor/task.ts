@@ -6,7 +6,7 @@ import { machine } from '#lib/service/engine/bubblewrap/system.ts'
 import type { Warning } from '../outcome.ts'
 import { readTomlText } from '../toml-file.ts'
 import { plainImage } from './build/base-image.ts'
-import { moreMemory, tooMuch } from './resources.ts'
+import { tooMuch } from './resources.ts'
 import {
   isSeparate,
   type SeparateVerifier,
@@ -146,7 +146,6 @@ export const readTask = async (
         ...warningsOf(toml, modes, (await machine()).hasUsers),
         ...distinct(separate.flatMap(({ warnings }) => warnings)),
         ...distinct(environments.flatMap(tooMuch).map((sentence) => ({ sentence, differs: true }))),
-        ...distinct(environments.flatMap(moreMemory).map((sentence) => ({ sentence, differs: false }))),
         ...replacements(environments),
       ],
       unsupported: unsupportedOf(toml, environment),
@@ -274,18 +273,8 @@ const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[],
     ...(toml.artifacts?.length
       ? [{ sentence: 'artifacts: only files in /logs/artifacts are kept', differs: false }]
       : []),
-    ...(toml.task && !isPackageName(toml.task.name ?? '')
-      ? [
-          {
-            sentence: 'Harbor rejects this task: its [task] name must be organization/name',
-            differs: false,
-          },
-        ]
-      : []),
   ]
 }
-
-const isPackageName = (name: string) => /^[a-z\d][\w.-]*\/[a-z\d][\w.-]*$/i.test(name) && !name.includes('..')
 
 const schemaOf = ({ schema_version, version }: TaskToml): string => String(schema_version ?? version ?? '')
 

@@ -1,16 +1,4 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  visit,
-  type YAMLMap,
-} from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
 
 export type Path = readonly (string | number)[]
 
@@ -33,7 +21,7 @@ const maxAnchors = 1000
 const maxItems = 20_000
 /** Merges times items: each merge copies its items. */
 const maxMerged = 500_000
-const maxProblems = 100
+export const maxProblems = 100
 /** Deeper than any job file, and below the parser's stack limit. */
 const maxDepth = 100
 
@@ -73,13 +61,11 @@ export const readYaml = (
         }),
       }
     const value: unknown = document.toJS({ maxAliasCount: maxAliases })
-    const pairOf = createPairFinder()
-    const position = (path: Path) => lines.linePos(offsetOf(document.contents, path, pairOf))
     return {
       source: {
         value,
         problem: (path, message) => {
-          const { line, col } = position(path)
+          const { line, col } = lines.linePos(offsetOf(document.contents, path))
           return { line, column: col, path: pathText(path), message }
         },
       },
@@ -107,16 +93,16 @@ const repeatedKeys = (document: Document): { pos: [number]; message: string }[] 
   return found
 }
 
-const pathText = (path: Path) =>
+export const pathText = (path: Path) =>
   path.reduce<string>((name, key) => (typeof key === 'number' ? `${name}[${key}]` : name ? `${name}.${key}` : key), '')
 
 /** Position of the last key of the path that is in the text; later keys are missing or merged in. */
-const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof createPairFinder>): number => {
+const offsetOf = (contents: Node | null, path: Path): number => {
   let node: unknown = contents
   let offset = contents?.range?.[0] ?? 0
   for (const key of path) {
     if (isMap(node)) {
-      const pair = pairOf(node, key)
+      const pair = node.items.findLast((each) => isScalar(each.key) && String(each.key.value) === String(key))
       if (!pair) break
       offset = (pair.key as Node).range?.[0] ?? offset
       node = pair.value
@@ -128,17 +114,6 @@ const offsetOf = (contents: Node | null, path: Path, pairOf: ReturnType<typeof c
     if (isAlias(node)) break
   }
   return offset
-}
-
-/** Indexes each mapping once: it may have as many problems as keys. */
-const createPairFinder = () => {
-  const known = new Map<YAMLMap, Map<string, Pair>>()
-  return (map: YAMLMap, key: string | number): Pair | undefined => {
-    const pairs = known.get(map) ?? new Map()
-    if (!known.has(map)) for (const each of map.items) if (isScalar(each.key)) pairs.set(String(each.key.value), each)
-    known.set(map, pairs)
-    return pairs.get(String(key))
-  }
 }
 
 /** Finds brackets, dashes or indentation nested too deep. Counts those in strings, too; no real file has so many. */

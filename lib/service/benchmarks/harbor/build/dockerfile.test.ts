@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Dockerfiles write their variables so.
 import { describe, expect, it } from 'vitest'
-import { customSize, moreMemory, tooMuch } from '../resources.ts'
+import { customSize, tooMuch } from '../resources.ts'
 import { hasSetuidFiles, planBuild } from './plan.ts'
 
 const machine = { hasSystem: true, hasUsers: true }
@@ -115,12 +115,5 @@ describe('the size of a devbox', () => {
       'storage_mb 100000: a devbox has at most 65536',
     ])
     expect(tooMuch(needs)).toEqual([])
-  })
-
-  it('is rounded up, with a warning', () => {
-    expect(moreMemory({ ...needs, memoryMb: 512 })).toEqual(['memory_mb 512: the devbox has 2048'])
-    expect(moreMemory({ ...needs, cpus: 4, memoryMb: 2048 })).toEqual(['memory_mb 2048: the devbox has 8192'])
-    expect(moreMemory({ ...needs, cpus: 1, memoryMb: 4096 })).toEqual([])
-    expect(moreMemory(needs)).toEqual([])
   })
 })
