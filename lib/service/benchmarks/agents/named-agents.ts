@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StringMap } from '#lib/contract/common.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
-import { type AgentDefinition, readManifest } from './definition.ts'
+import { type AgentDefinition, definitionOf, readManifest } from './definition.ts'
 
 interface Options {
   folder: string
@@ -28,7 +28,8 @@ export class NamedAgents {
   find(name: string): Found | undefined {
     const { commands, folder } = this.#options
     if (!isAgentName(name) || reservedAgentNames.includes(name)) return undefined
-    if (Object.hasOwn(commands, name)) return fromCommand(name, commands[name] ?? '')
+    if (Object.hasOwn(commands, name))
+      return { definition: definitionOf(name, `--agent ${name}`, commands[name] ?? '') }
     const own = join(folder, name, 'agent.toml')
     if (existsSync(own)) return fromManifest(name, own, `agents/${name}/agent.toml`)
     const recipe = join(recipes, `${name}.toml`)
@@ -68,28 +69,6 @@ const fromManifest = (name: string, path: string, origin: string): Found => {
     return { problems: [`${origin} cannot be read: ${(error as Error).message}`] }
   }
 }
-
-const fromCommand = (name: string, command: string): Found => ({
-  definition: {
-    name,
-    origin: `--agent ${name}`,
-    command,
-    install: null,
-    installSeconds: 0,
-    version: null,
-    versionCommand: null,
-    programs: [],
-    hosts: [],
-    needsModel: false,
-    env: {},
-    secrets: {},
-    anySecret: {},
-    providers: {},
-    kwargs: {},
-    usage: null,
-    trajectory: 'trajectory.json',
-  },
-})
 
 interface Given {
   modelName: string | null | undefined

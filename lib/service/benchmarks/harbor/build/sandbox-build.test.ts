@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { putBuildPrograms, skippedFile, withBuildPrograms } from './programs.ts'
+import { putBuildPrograms, withBuildPrograms } from './sandbox-build.ts'
 
 const machine = { hasSystem: false, hasUsers: false }
 let folder: string
@@ -33,7 +33,7 @@ const run = (script: string, more: Record<string, string> = {}, shell = '/bin/sh
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const skipped = readFileSync(skippedFile(build), 'utf8').split('\n').slice(0, -1)
+  const skipped = readFileSync(join(build, 'skipped'), 'utf8').split('\n').slice(0, -1)
   return { status, stdout, skipped: skipped.map((line) => line.replace(/^Dockerfile line 5: skipped: /, '')) }
 }
 
