@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { paths } from '#lib/browser/address/paths.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, type BenchmarkJobCreate, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import { importedJob } from './imported-job.ts'
 
@@ -32,37 +32,58 @@ const main = async () => {
   const say = (what: string, path: string) => console.log(`  ${what.padEnd(34)} ${origin}${path}`)
   const number = await nextNumber(client, url)
   console.log(`Demo ${number}, on ${url}`)
-
-  const devboxes = await makeDevboxes(client, number)
-  for (const { id, name } of devboxes) say(`devbox ${name}`, paths.devbox(id))
-  const { name: snapshot } = await client.snapshots.create({
-    params: { id: devboxes[0].id },
-    body: {
-      name: `demo-${number}-sources`,
-      commit_message: 'hello.py, as it first ran',
-      metadata: { demo: `${number}` },
-    },
+  const named = (name: string, metadata: Record<string, string> = {}) => ({
+    name: `demo-${number}-${name}`,
+    metadata: { ...metadata, demo: `${number}` },
   })
-  say(`snapshot ${snapshot}`, paths.snapshots())
-  for (const { id, name } of await makeAxons(client, number)) say(`axon ${name}`, paths.axon(id))
-  const elsewhere = `demo-${number}-elsewhere`
+
+  for (const { name, metadata, commands } of devboxes) {
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: named(name, metadata) })
+    for (const command of commands) await client.executions.executeSync({ params: { id }, body: { command } })
+    say(`devbox ${named(name).name}`, paths.devbox(id))
+    if (name !== 'build') continue
+    const body = { ...named('sources'), commit_message: 'hello.py, as it first ran' }
+    await client.snapshots.create({ params: { id }, body })
+    say(`snapshot ${body.name}`, paths.snapshots())
+  }
+  for (const { name, metadata, events } of axons) {
+    const { id } = await client.axons.create({ body: named(name, metadata) })
+    for (const [event_type, origin, payload] of events) {
+      const body = { event_type, origin, source: name, payload: JSON.stringify(payload) }
+      await client.axons.publish({ params: { id }, body })
+    }
+    say(`axon ${named(name).name}`, paths.axon(id))
+  }
+  const elsewhere = named('elsewhere').name
   const { job_id } = await client.benchmarkJobs.import({ body: {}, file: await importedJob(elsewhere) })
   say(`job ${elsewhere}`, paths.benchmarkJob(job_id))
-  const until = async (job: BenchmarkJob, reached: typeof isEnded) => {
+
+  const run = async (name: string, spec: BenchmarkJobCreate['spec'], isReached = isEnded) => {
+    const job = await client.benchmarkJobs.create({
+      body: { name: named(name).name, metadata: { demo: 'true' }, spec },
+    })
     say(`job ${job.name}`, paths.benchmarkJob(job.id))
-    const then = await follow(client, job, reached)
-    console.log(`    is ${then.state}${then.failure_reason ? `: ${then.failure_reason.split('\n')[0]}` : ''}`)
+    const { state, failure_reason } = await follow(client, job, isReached)
+    console.log(`    is ${state}${failure_reason ? `: ${failure_reason.split('\n')[0]}` : ''}`)
   }
-  const make = async (file: string, name: string, reached: typeof isEnded, change?: (yaml: string) => string) =>
-    until(await makeJob(client, `demo-${number}-${name}`, file, change), reached)
-  const benchmark = await makeBenchmark(client, number)
+  const scenario_ids: string[] = []
+  for (const chore of chores) {
+    const { id } = await client.scenarios.create({ body: { ...named(chore.name), ...scenarioOf(chore) } })
+    scenario_ids.push(id)
+  }
+  const benchmark = await client.benchmarks.create({ body: { ...named('chores'), scenario_ids } })
   say(`benchmark ${benchmark.name}`, paths.benchmarks())
-  await until(await benchmarkJob(client, number, benchmark.id), isEnded)
-  await make('broken', 'fails', isEnded)
-  await make('sanity', 'sanity', isEnded)
-  await make('demo', 'three-agents', isEnded)
-  await make('demo', 'hasty-mended', isEnded, withHastyMended)
-  await make('long', 'runs', (job) => job.state === 'running' || isEnded(job))
+  const agent_configs = [choreAgent('skilled', chores), choreAgent('novice', chores.slice(0, 1))]
+  await run('chores', { type: 'benchmark', benchmark_id: benchmark.id, agent_configs })
+  const harbor = (file: string, change = (yaml: string) => yaml) => ({
+    type: 'harbor' as const,
+    inline_yaml: change(readFileSync(join(samples, 'jobs', `${file}.yaml`), 'utf8')),
+  })
+  await run('fails', harbor('broken'))
+  await run('sanity', harbor('sanity'))
+  await run('three-agents', harbor('demo'))
+  await run('hasty-mended', harbor('demo', withHastyMended))
+  await run('runs', harbor('long'), (job) => job.state === 'running' || isEnded(job))
 }
 
 const isEnded = ({ state }: BenchmarkJob): boolean => hasJobEnded(state)
@@ -114,57 +135,43 @@ const nextNumber = async (client: Client, url: string): Promise<number> => {
   }
 }
 
-const makeDevboxes = async (client: Client, number: number) => {
-  const make = async (name: string, metadata: Record<string, string>, commands: string[]) => {
-    const { id } = await client.devboxes.createAndAwaitRunning({
-      body: { name: `demo-${number}-${name}`, metadata: { ...metadata, demo: `${number}` } },
-    })
-    for (const command of commands) await client.executions.executeSync({ params: { id }, body: { command } })
-    return { id, name: `demo-${number}-${name}` }
-  }
-  return [
-    await make('build', { team: 'platform', env: 'staging' }, [
-      'mkdir -p src && printf \'print("hello")\\n\' >src/hello.py',
-      'python3 src/hello.py',
-      'ls -la',
-    ]),
-    await make('data', { team: 'research', env: 'prod' }, [
-      'seq 1 20 >numbers.txt',
-      'wc -l numbers.txt',
-      'cat missing.txt',
-    ]),
-  ] as const
-}
+const devboxes = [
+  {
+    name: 'build',
+    metadata: { team: 'platform', env: 'staging' },
+    commands: ['mkdir -p src && printf \'print("hello")\\n\' >src/hello.py', 'python3 src/hello.py', 'ls -la'],
+  },
+  {
+    name: 'data',
+    metadata: { team: 'research', env: 'prod' },
+    commands: ['seq 1 20 >numbers.txt', 'wc -l numbers.txt', 'cat missing.txt'],
+  },
+]
 
-const makeAxons = async (client: Client, number: number) => {
-  const make = async (
-    name: string,
-    metadata: Record<string, string>,
-    events: [string, 'AGENT_EVENT' | 'USER_EVENT', object][],
-  ) => {
-    const { id } = await client.axons.create({
-      body: { name: `demo-${number}-${name}`, metadata: { ...metadata, demo: `${number}` } },
-    })
-    for (const [event_type, origin, payload] of events)
-      await client.axons.publish({
-        params: { id },
-        body: { event_type, origin, source: name, payload: JSON.stringify(payload) },
-      })
-    return { id, name: `demo-${number}-${name}` }
-  }
-  return [
-    await make('review', { team: 'platform', env: 'staging' }, [
+const axons: {
+  name: string
+  metadata: Record<string, string>
+  events: [string, 'AGENT_EVENT' | 'USER_EVENT', object][]
+}[] = [
+  {
+    name: 'review',
+    metadata: { team: 'platform', env: 'staging' },
+    events: [
       ['message', 'USER_EVENT', { text: 'Please look at the failing test' }],
       ['tool_call', 'AGENT_EVENT', { tool: 'bash', command: 'npm test' }],
       ['tool_result', 'AGENT_EVENT', { exit_code: 1, lines: 42 }],
       ['message', 'AGENT_EVENT', { text: 'The test expects UTC; I changed the fixture' }],
-    ]),
-    await make('nightly', { team: 'research', env: 'prod' }, [
+    ],
+  },
+  {
+    name: 'nightly',
+    metadata: { team: 'research', env: 'prod' },
+    events: [
       ['started', 'AGENT_EVENT', { dataset: 'tasks' }],
       ['finished', 'AGENT_EVENT', { passed: 12, failed: 3 }],
-    ]),
-  ]
-}
+    ],
+  },
+]
 
 /** Task, scoring command and a command that solves it. */
 const chores = [
@@ -188,83 +195,34 @@ const chores = [
   },
 ] as const
 
-const makeBenchmark = async (client: Client, number: number) => {
-  const scenario_ids: string[] = []
-  for (const { name, asked, check } of chores) {
-    const bash_script = `if ${check}; then echo score=1; else echo score=0; fi`
-    const { id } = await client.scenarios.create({
-      body: {
-        name: `demo-${number}-${name}`,
-        input_context: { problem_statement: asked },
-        scoring_contract: {
-          scoring_function_parameters: [
-            { name: 'file', weight: 1, scorer: { type: 'bash_script_scorer', bash_script } },
-          ],
-        },
-        metadata: { demo: `${number}` },
-      },
-    })
-    scenario_ids.push(id)
-  }
-  return client.benchmarks.create({
-    body: { name: `demo-${number}-chores`, scenario_ids, metadata: { demo: `${number}` } },
-  })
-}
+type Chore = (typeof chores)[number]
 
-/** One agent solves all chores, the other only the first. */
-const benchmarkJob = (client: Client, number: number, benchmark_id: string): Promise<BenchmarkJob> => {
-  const agent = (model_name: string, known: readonly (typeof chores)[number][]) => {
-    const cases = known.map(({ asked, solved }) => `'${asked}'*) ${solved} ;;`).join('\n')
-    return {
-      name: 'command',
-      type: 'job_agent' as const,
-      model_name,
-      kwargs: { command: `case $(<"$HARBOR_INSTRUCTION_FILE") in\n${cases}\n*) echo 'I do not know how' ;;\nesac` },
-    }
-  }
-  return client.benchmarkJobs.create({
-    body: {
-      name: `demo-${number}-chores`,
-      metadata: { demo: 'true' },
-      spec: {
-        type: 'benchmark',
-        benchmark_id,
-        agent_configs: [agent('skilled', chores), agent('novice', chores.slice(0, 1))],
-      },
-    },
-  })
-}
-
-const makeJob = async (
-  client: Client,
-  name: string,
-  file: string,
-  change = (yaml: string) => yaml,
-): Promise<BenchmarkJob> => {
-  const inline_yaml = change(readFileSync(join(samples, 'jobs', `${file}.yaml`), 'utf8'))
-  try {
-    return await client.benchmarkJobs.create({
-      body: { name, metadata: { demo: 'true' }, spec: { type: 'harbor', inline_yaml } },
-    })
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_argument') throw error
-    // The message says why, such as a missing bubblewrap.
-    throw new DemoError(`The service does not take samples/jobs/${file}.yaml:\n${error.message}`)
+const scenarioOf = ({ asked, check }: Chore) => {
+  const bash_script = `if ${check}; then echo score=1; else echo score=0; fi`
+  const scorer = { type: 'bash_script_scorer' as const, bash_script }
+  return {
+    input_context: { problem_statement: asked },
+    scoring_contract: { scoring_function_parameters: [{ name: 'file', weight: 1, scorer }] },
   }
 }
 
-const trialsOf = ({ job_spec }: BenchmarkJob): number =>
-  job_spec
-    ? job_spec.scenario_ids.length * job_spec.agent_configs.length * (job_spec.orchestrator_config?.n_attempts || 1)
-    : 0
+const choreAgent = (model_name: string, known: readonly Chore[]) => {
+  const cases = known.map(({ asked, solved }) => `'${asked}'*) ${solved} ;;`).join('\n')
+  return {
+    name: 'command',
+    type: 'job_agent' as const,
+    model_name,
+    kwargs: { command: `case $(<"$HARBOR_INSTRUCTION_FILE") in\n${cases}\n*) echo 'I do not know how' ;;\nesac` },
+  }
+}
 
-const follow = async (client: Client, { id }: BenchmarkJob, reached: (job: BenchmarkJob) => boolean) => {
+const follow = async (client: Client, { id }: BenchmarkJob, isReached: (job: BenchmarkJob) => boolean) => {
   let last = ''
   for (;;) {
     const job = await client.benchmarkJobs.get({ params: { id } })
-    if (reached(job)) return job
+    if (isReached(job)) return job
     const done = (job.benchmark_outcomes ?? []).reduce((sum, each) => sum + each.scenario_outcomes.length, 0)
-    const line = `    ${job.state}, ${done} of ${trialsOf(job)} trials done`
+    const line = `    ${job.state}, ${done} trials done`
     if (line !== last) console.log(line)
     last = line
     await delay(2000)
