@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/*
- * Prints the two tables of lib/terminal/xterm/widths.ts, from the libc of this machine:
- * `node scripts/character-widths.ts`, with python3.
- */
+// Prints the two tables of lib/terminal/xterm/widths.ts, from the libc of this machine. Requires python3.
 
 const widthsOfLibc = `
 import ctypes, locale

@@ -17,31 +17,23 @@ export interface Import {
   from: string
   /** A path relative to the root, or `package:<name>`. */
   to: string
-  /** A type-only import. */
-  isType: boolean
   /** A dynamic `import()`. */
   isLate: boolean
 }
 
-const pattern = /(?:^|\n)\s*(?:import|export)\s([^'"]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+const pattern =
+  /(?:^|\n)\s*(?:import|export)\s(?:[^'"]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
 
 export const importsOf = (file: string): Import[] =>
-  [...textOf(file).matchAll(pattern)].map(([, clause = '', early, late]) => ({
+  [...textOf(file).matchAll(pattern)].map(([, early, late]) => ({
     from: file,
     to: resolve(file, (early ?? late) as string),
-    isType: isTypeClause(clause),
     isLate: late !== undefined,
   }))
 
 const resolve = (file: string, name: string): string => {
   if (name.startsWith('#')) return name.slice(1)
   return name.startsWith('.') ? normalize(join(dirname(file), name)) : `package:${name}`
-}
-
-const isTypeClause = (clause: string): boolean => {
-  if (/^\s*type\s/.test(clause)) return true
-  const names = clause.match(/^\s*\{([^}]*)\}\s*from\s*$/)?.[1]
-  return names !== undefined && /\S/.test(names) && names.split(',').every((name) => /^\s*(type\s|$)/.test(name))
 }
 
 /** Import cycles, by Tarjan's algorithm for strongly connected components. */

@@ -69,9 +69,8 @@ interface AgentRun {
 }
 
 /**
- * Runs an agent. On timeout, kills its process group and throws an AgentTimeoutError. Unspecified: how a command gets
- * its task. In HARBOR_INSTRUCTION_FILE, and in HARBOR_INSTRUCTION if it is short enough; HARBOR_MODEL_NAME is the
- * agent's `model_name`, and HARBOR_ATTEMPT counts from 1.
+ * Unspecified: how a command gets its task. In HARBOR_INSTRUCTION_FILE, and in HARBOR_INSTRUCTION if it is short enough.
+ * Throws an AgentTimeoutError.
  */
 export const runAgent = (workbench: Workbench, run: AgentRun): Promise<Finished> => {
   const { script, instruction, instructionFile, modelName, attempt, cwd, env, seconds, signal } = run

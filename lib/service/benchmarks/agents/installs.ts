@@ -24,10 +24,7 @@ interface Installing {
 /** Unspecified: the maximum size of an install. */
 const maxArchiveBytes = 8 * 2 ** 30
 
-/**
- * Runs the install command of an agent once per account and reuses the result for all trials. It runs in its own
- * devbox, without a task that could change the result.
- */
+/** Installs an agent once per account, in a devbox of its own, where no task could change the result. */
 export class AgentInstalls {
   readonly #options: Options
   readonly #running = new Map<string, Promise<void>>()

@@ -14,10 +14,7 @@ type Found = { definition: AgentDefinition; problems?: undefined } | { definitio
 const recipes = join(import.meta.dirname, 'recipes')
 const maxManifestBytes = 256 * 1024
 
-/**
- * Named agents: from --agent, then the data folder, then the recipes of Devdeck. Read for each job, so edits need no
- * restart.
- */
+/** From --agent, then the data folder, then the recipes. Read for each job, so edits need no restart. */
 export class NamedAgents {
   readonly #options: Options
 
@@ -76,10 +73,7 @@ interface Given {
   secrets: StringMap
 }
 
-/**
- * Finds the secrets an agent needs and the job does not set, by name in the account. The public CLI stores its own as
- * BMJ_NAME.
- */
+/** Finds the secrets an agent needs and the job does not set. The public CLI stores its own as BMJ_NAME. */
 export const secretsFor = (
   { name, needsModel, secrets, anySecret, providers, env }: AgentDefinition,
   given: Given,

@@ -5,9 +5,7 @@ import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 /** Parsed JSON takes many times the size of its text. */
 const maxHeapMb = 1024
 
-/**
- * Reads the usage of a trajectory; undefined if the text is not one. Parsing may take seconds, so it runs in a worker.
- */
+/** Undefined if the text is not a trajectory. Parsing may take seconds, so it runs in a worker. */
 export const readTrajectory = async (text: string): Promise<AgentUsage | undefined> => {
   const worker = new Worker(new URL('./trajectory-worker.ts', import.meta.url), {
     workerData: text,

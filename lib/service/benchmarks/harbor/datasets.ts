@@ -3,10 +3,7 @@ import { createReadStream, type Stats } from 'node:fs'
 import { lstat, readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, sep } from 'node:path'
 
-/**
- * Resolves the folder a job file names, relative to the dataset roots. Undefined if it is missing or outside of them,
- * so that an account cannot find out what else is on this machine.
- */
+/** Undefined if missing or outside of the roots, so that an account cannot find out what else is on this machine. */
 export const findFolder = async (path: string, roots: readonly string[]): Promise<string | undefined> =>
   (await findInside(path, roots, (stats) => stats.isDirectory()))?.path
 

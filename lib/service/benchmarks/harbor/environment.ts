@@ -1,21 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
-import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { machine } from '#lib/service/engine/bubblewrap/system.ts'
 import { machinePython } from '#lib/service/engine/python.ts'
-import type { Environments } from '../environments.ts'
 import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
-import type { HarborSettings } from '../plan.ts'
-import type { Workbench } from '../workbench.ts'
+import { outputTail, Workbench } from '../workbench.ts'
 import { imageWarnings, makeLikeImage } from './build/base-image.ts'
 import { type BuildPlan, defaultPath, hasSetuidFiles, planBuild, rootFoldersOf } from './build/plan.ts'
 import { buildSandbox } from './build/sandbox-build.ts'
 import { checksumOf } from './datasets.ts'
-import { waitUntilHealthy } from './healthcheck.ts'
 import { customSize } from './resources.ts'
 import type { TaskEnvironment } from './task-environment.ts'
-import { environmentOf, type Reveal, resolve } from './templates.ts'
+import type { Healthcheck } from './task-toml.ts'
+import { environmentOf, resolve } from './templates.ts'
+import type { TrialContext, TrialDevbox } from './trial-context.ts'
 
 export interface BuiltEnvironment {
   workdir: string
@@ -24,7 +23,6 @@ export interface BuiltEnvironment {
   user: string | null
   /** True if the image has files in /tests, which the tests of the task are added to. */
   hasTests: boolean
-  /** True if the image has setuid programs, which do not work in a devbox. */
   hasSetuidFiles: boolean
 }
 
@@ -44,28 +42,18 @@ const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<Build
   return planBuild(text, await machine(), await searchPath())
 }
 
-interface Owner {
-  account: string
-  scenarioRunId: string
-  name: string
-  settings: HarborSettings
-  signal: AbortSignal
-}
-
-/**
- * Creates a devbox for an environment and returns its id; nothing is built in it yet. A task that can no longer be read gets
- * one, too: its trial fails and leaves logs like any other. Waits while another trial builds the same environment.
- */
+/** Creates the devbox, before the build. Waits while another trial builds the same environment. */
 export const openDevbox = async (
-  { devboxes, environments }: { devboxes: Devboxes; environments: Environments },
-  { account, scenarioRunId, name, settings, signal }: Owner,
+  { deps, options }: TrialContext,
   environment: TaskEnvironment | undefined,
-): Promise<string> => {
+  name = options.scenario.name,
+): Promise<TrialDevbox> => {
+  const { account, settings, scenarioRunId, signal } = options
   const plan = environment && (await planOf(environment).catch(() => undefined))
   const key = plan && environment && (await keyOf(account, environment).catch(() => undefined))
   const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
-  return environments.open(key, signal, async (system) => {
-    const { id } = await devboxes.create(
+  const devboxId = await deps.environments.open(key, signal, async (system) => {
+    const { id } = await deps.devboxes.create(
       account,
       {
         name,
@@ -89,36 +77,24 @@ export const openDevbox = async (
     )
     return id
   })
+  return { id: devboxId, workbench: new Workbench({ ...deps, ...options, devboxId }) }
 }
 
-/**
- * Identifies everything that goes into a build besides the machine. Includes the account, which may run commands of its own
- * in the devbox that builds.
- */
+/** Includes the account, which may run commands of its own in the devbox that builds. */
 const keyOf = async (account: string, { folder, workdir }: TaskEnvironment): Promise<string> =>
   JSON.stringify([buildVersion, account, await checksumOf(folder), workdir, await searchPath()])
 
 /** Raise it when the same files are built differently than before. */
 const buildVersion = 12
 
-interface BuildOptions {
-  account: string
-  environments: Environments
-  devboxFolder: string
-  settings: HarborSettings
-  reveal: Reveal
-  warn: (warning: Warning) => void
-  /** Called after the build, before any command of the task runs. */
-  onBuilt: () => void
-  signal: AbortSignal
-}
-
 export const buildEnvironment = async (
-  workbench: Workbench,
+  context: TrialContext,
+  devbox: TrialDevbox,
   environment: TaskEnvironment,
-  options: BuildOptions,
 ): Promise<BuiltEnvironment> => {
-  const { environments, devboxFolder, settings, reveal, warn, onBuilt, signal } = options
+  const { deps, options, reveal, log } = context
+  const { settings, signal } = options
+  const { workbench } = devbox
   const { buildTimeoutSeconds, healthcheck } = environment
   const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
   const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
@@ -126,16 +102,17 @@ export const buildEnvironment = async (
   const { hasSystem } = await machine()
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   let hasTests = false
-  for (const warning of plan?.warnings ?? []) warn(warning)
+  for (const warning of plan?.warnings ?? []) log.warn(warning)
   await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
     await workbench.started(limit)
     await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
     // With a system of its own, the devbox gets its folders at / as an image does; otherwise they exist from the start.
     if (!hasSystem) await makeWorkdir(workbench, workdir, limit)
-    const cached = plan && (await environments.warningsOf(devboxFolder))
-    for (const warning of cached ?? []) warn(warning)
-    if (!cached) await build(workbench, environment, { plan, workdir, limit }, options)
-    onBuilt()
+    const cached = plan && (await deps.environments.warningsOf(deps.folderOf(devbox.id)))
+    for (const warning of cached ?? []) log.warn(warning)
+    if (!cached) await build(context, devbox, environment, { plan, workdir, limit })
+    deps.environments.buildEnded(devbox.id)
+    context.requireSameEnvironment()
     // A container can resolve its own hostname.
     const setHost = hasSystem ? 'echo "127.0.1.1 $HOSTNAME" >>/etc/hosts; ' : ''
     const probe = `${setHost}[ -n "$(ls -A /tests 2>/dev/null)" ] && echo tests`
@@ -159,20 +136,20 @@ const makeWorkdir = (workbench: Workbench, workdir: string, signal: AbortSignal)
 
 /** Builds the environment, and caches it if nothing failed: a failed install may succeed next time. */
 const build = async (
-  workbench: Workbench,
+  { deps, options, log }: TrialContext,
+  { id, workbench }: TrialDevbox,
   environment: TaskEnvironment,
   { plan, workdir, limit }: { plan: BuildPlan | undefined; workdir: string; limit: AbortSignal },
-  { account, environments, devboxFolder, warn }: BuildOptions,
 ): Promise<void> => {
   const { folder } = environment
   const here = await machine()
   const { hasSystem, hasUsers } = here
-  const key = plan && hasSystem ? await keyOf(account, environment) : undefined
+  const key = plan && hasSystem ? await keyOf(options.account, environment) : undefined
   const image = plan?.image ?? environment.image
   const env = plan?.env ?? { PATH: await searchPath() }
   if (hasSystem) await makeLikeImage(workbench, image, { env, hasUsers, signal: limit })
   const warnings = await imageWarnings(workbench, image, { env, signal: limit })
-  for (const warning of warnings) warn(warning)
+  for (const warning of warnings) log.warn(warning)
   const buildWarnings: Warning[] = []
   if (plan)
     await buildSandbox(workbench, plan, {
@@ -181,16 +158,44 @@ const build = async (
       signal: limit,
       warn: (warning) => {
         buildWarnings.push(warning)
-        warn(warning)
+        log.warn(warning)
       },
     })
   if (hasSystem) await makeWorkdir(workbench, workdir, limit)
   if (environment.hasFiles) await workbench.send(folder, workdir, { signal: limit })
   const isComplete = buildWarnings.every(({ differs }) => !differs)
-  if (key !== undefined && isComplete && key === (await keyOf(account, environment)))
-    await environments.store(key, devboxFolder, {
+  if (key !== undefined && isComplete && key === (await keyOf(options.account, environment)))
+    await deps.environments.store(key, deps.folderOf(id), {
       builtFor: dirname(folder),
       warnings: [...warnings, ...buildWarnings],
       signal: limit,
     })
+}
+
+export const waitUntilHealthy = async (
+  workbench: Workbench,
+  check: Healthcheck,
+  { cwd, env, signal }: { cwd: string; env: Record<string, string>; signal: AbortSignal },
+): Promise<void> => {
+  const startedMs = Date.now()
+  const timeout = new TrialError('HealthcheckError', `The healthcheck took more than ${check.timeout_sec} seconds`)
+  const limit = { seconds: check.timeout_sec, error: () => timeout }
+  for (let failures = 0; ; ) {
+    const failure = await workbench.run(check.command, { env, cwd, signal, limit }).then(
+      (finished) =>
+        finished.exitStatus === 0
+          ? undefined
+          : [`exit code ${finished.exitStatus}`, outputTail(finished)].filter(Boolean).join(': '),
+      (error: unknown) => {
+        if (error !== timeout) throw error
+        return timeout.message
+      },
+    )
+    if (failure === undefined) return
+    // Failures during the start period do not count.
+    const isStarting = Date.now() - startedMs < check.start_period_sec * 1000
+    if (!isStarting && ++failures >= check.retries)
+      throw new TrialError('HealthcheckError', `The healthcheck failed ${failures} times: ${failure}`)
+    await delay((isStarting ? check.start_interval_sec : check.interval_sec) * 1000, undefined, { signal })
+  }
 }

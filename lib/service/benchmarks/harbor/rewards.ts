@@ -22,10 +22,7 @@ const parseReward = (content: string, path: string): number => {
   return value
 }
 
-/**
- * Reads a number, a boolean, or text that Python's float() accepts. Unspecified: infinite rewards and NaN, which have
- * no average. They are invalid.
- */
+/** Unspecified: infinite rewards and NaN, which have no average. They are invalid. */
 export const rewardOf = (value: unknown): number | undefined => {
   const number = typeof value === 'string' ? pythonFloat(value) : typeof value === 'boolean' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined
@@ -58,14 +55,12 @@ const parseRewards = (content: string, path: string): Rewards => {
   return Object.fromEntries(rewards)
 }
 
-/** A single number applies to the reward `reward`. */
 export const reaches = (rewards: Rewards, minimum: number | Record<string, number> | null): boolean => {
   if (minimum === null) return true
   const minimums = typeof minimum === 'number' ? { reward: minimum } : minimum
   return Object.entries(minimums).every(([name, value]) => (rewards[name] ?? Number.NEGATIVE_INFINITY) >= value)
 }
 
-/** The mean over the steps with rewards, or the last step's. */
 export const combine = (steps: readonly (Rewards | null)[], strategy: 'mean' | 'final'): Rewards | null => {
   if (strategy === 'final') return steps.at(-1) ?? null
   const withRewards = steps.filter((rewards) => rewards !== null)

@@ -33,7 +33,6 @@ export interface TaskStep {
   verifierEnv: StringMap
   minReward: MinReward | null
   healthcheck: Healthcheck | null
-  /** Null if the verifier runs in the agent's environment. */
   separateVerifier: SeparateVerifier | null
   folder: string
 }
@@ -52,10 +51,7 @@ export const sentenceOf = ({ file, line, column, message }: TaskProblem): string
 const defaultVerifierSeconds = 600
 const maxFileBytes = 1024 * 1024
 
-/**
- * Reads a task, or returns all its problems. `forceBuild` builds its Dockerfile where Harbor would use a prebuilt
- * image.
- */
+/** `forceBuild` builds the Dockerfile where Harbor would use a prebuilt image. */
 export const readTask = async (
   path: string,
   { forceBuild = false } = {},
@@ -210,10 +206,7 @@ const sharedModes = (toml: TaskToml): (NetworkMode | undefined)[] => {
   return [environment, agent, ...steps.map((step) => step.agent), ...verifiers].map((each) => each?.network_mode)
 }
 
-/**
- * Unspecified: tasks with an allowlist, or a network in some phases only. They get no network, because a devbox has all
- * or nothing.
- */
+/** Unspecified: tasks with an allowlist, or a network in some phases only. They get no network. */
 const networkOf = ({ environment }: TaskToml, modes: readonly (NetworkMode | undefined)[]): 'host' | 'none' => {
   if (modes.some((mode) => mode !== undefined && mode !== 'public')) return 'none'
   return networkModeOf(environment) === 'public' ? 'host' : 'none'
@@ -316,17 +309,13 @@ export interface SeparateVerifier {
 type VerifierToml = NonNullable<TaskToml['verifier']>
 type StepToml = Partial<NonNullable<TaskToml['steps']>[number]>
 
-/** Steps inherit the mode of the task. */
 const isSeparate = ({ verifier: whole }: TaskToml, { verifier }: StepToml): boolean => {
   const answer = (each: VerifierToml | undefined) =>
     each?.environment_mode === undefined ? each?.environment && true : each.environment_mode === 'separate'
   return answer(verifier) ?? answer(whole) ?? false
 }
 
-/**
- * Resolves the environment of a separate verifier as Harbor does: `[verifier.environment]`, or a copy of the task's,
- * built from the Dockerfile beside the tests. Null if the verifier is not separate.
- */
+/** As in Harbor: `[verifier.environment]` or a copy of the task's, built from the Dockerfile beside the tests. */
 const separateVerifierOf = (
   toml: TaskToml,
   step: StepToml,
@@ -383,6 +372,5 @@ const separateVerifierOf = (
 
 const defaultCollectSeconds = 60
 
-/** The step's own tests, or the task's. */
 const testsFolderOf = (path: string, folder: string): string =>
   [join(folder, 'tests'), join(path, 'tests')].find((each) => existsSync(each)) ?? join(path, 'tests')

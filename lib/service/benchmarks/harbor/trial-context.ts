@@ -12,10 +12,8 @@ import { asException, type Outcome, type Rewards, TrialError, type Warning } fro
 import type { HarborAgent, HarborScenario, HarborSettings } from '../plan.ts'
 import { createScrubber } from '../scrub.ts'
 import { saveFiles } from '../transfer.ts'
-import { Workbench } from '../workbench.ts'
+import type { Workbench } from '../workbench.ts'
 import { checksumOf } from './datasets.ts'
-import { type BuiltEnvironment, buildEnvironment, openDevbox } from './environment.ts'
-import type { TaskEnvironment } from './task-environment.ts'
 import type { Reveal } from './templates.ts'
 
 export interface TrialDeps {
@@ -27,7 +25,14 @@ export interface TrialDeps {
   environments: Environments
 }
 
-export interface TrialOptions extends LoggedTrial {
+export interface TrialOptions {
+  scenarioRunId: string
+  scenario: HarborScenario
+  agent: HarborAgent
+  settings: HarborSettings
+  /** From 1. */
+  attempt: number
+  folder: string
   account: string
   /** Null for oracle, nop and command. */
   definition: AgentDefinition | null
@@ -62,28 +67,6 @@ export class TrialContext {
     const values = this.deps.secrets.reveal(this.options.account, secrets)
     this.log.hide(Object.values(values))
     return values
-  }
-
-  async openDevbox(name: string, environment: TaskEnvironment | undefined): Promise<TrialDevbox> {
-    const id = await openDevbox(this.deps, { ...this.options, name }, environment)
-    return { id, workbench: new Workbench({ ...this.deps, ...this.options, devboxId: id }) }
-  }
-
-  async build({ id, workbench }: TrialDevbox, environment: TaskEnvironment): Promise<BuiltEnvironment> {
-    const { environments, folderOf } = this.deps
-    const built = await buildEnvironment(workbench, environment, {
-      ...this.options,
-      environments,
-      devboxFolder: folderOf(id),
-      reveal: this.reveal,
-      warn: (warning) => this.log.warn(warning),
-      onBuilt: () => {
-        environments.buildEnded(id)
-        this.requireSameEnvironment()
-      },
-    })
-    this.requireSameEnvironment()
-    return built
   }
 
   async phase<T>(phase: TrialPhase, work: () => Promise<T>): Promise<T> {
@@ -145,16 +128,6 @@ const cancelSaveMs = 2000
 
 type TrialPhase = 'environment_setup' | 'agent_setup' | 'agent_execution' | 'verifier'
 
-interface LoggedTrial {
-  scenarioRunId: string
-  scenario: HarborScenario
-  agent: HarborAgent
-  settings: HarborSettings
-  /** From 1. */
-  attempt: number
-  folder: string
-}
-
 interface Times {
   started_at: string
   finished_at: string | null
@@ -167,7 +140,7 @@ interface Step {
 }
 
 class TrialLog {
-  readonly #trial: LoggedTrial
+  readonly #trial: TrialOptions
   readonly #startedAt = new Date().toISOString()
   readonly #lines: string[] = []
   readonly #phases: Partial<Record<TrialPhase, Times>> = {}
@@ -178,7 +151,7 @@ class TrialLog {
   #traceback = ''
   #exception: RunFailure | null = null
 
-  constructor(trial: LoggedTrial) {
+  constructor(trial: TrialOptions) {
     this.#trial = trial
     const last = trial.scenario.name.split('/').at(-1) ?? ''
     this.#name = `${last.slice(0, 32).replace(/[_-]+$/, '')}__${trial.scenarioRunId.slice(-7)}`

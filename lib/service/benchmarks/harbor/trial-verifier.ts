@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { pythonSeconds, type Rewards, TrialError } from '../outcome.ts'
 import { outputTail, type Workbench } from '../workbench.ts'
-import type { BuiltEnvironment } from './environment.ts'
+import { type BuiltEnvironment, buildEnvironment, openDevbox } from './environment.ts'
 import { readRewards } from './rewards.ts'
 import type { SeparateVerifier, Task, TaskStep } from './task.ts'
 import { environmentOf, resolve } from './templates.ts'
@@ -31,10 +31,10 @@ export const verify = async (
   await runCollectCommands(context, workbench, separateVerifier, built)
   // Logs that the agent wrote there are not the verifier's.
   await workbench.replace('/logs/verifier')
-  const devbox = await context.openDevbox(`${context.options.scenario.name} verifier`, environment)
+  const devbox = await openDevbox(context, environment, `${context.options.scenario.name} verifier`)
   try {
     context.log.say(`The verifier runs in its own environment, devbox ${devbox.id}`)
-    const own = await context.build(devbox, environment)
+    const own = await buildEnvironment(context, devbox, environment)
     for (const { source, exclude } of artifacts)
       await copyArtifact(context, workbench, devbox.workbench, source, exclude)
     const run = { task, step, workbench: devbox.workbench, built: own, copiesTests: getsTests }

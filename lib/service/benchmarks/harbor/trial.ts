@@ -6,8 +6,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Outcome, outcomeOf, type Rewards, scoredDespiteFailure, TrialError, type Warning } from '../outcome.ts'
 import type { Workbench } from '../workbench.ts'
 import { SandboxBuildFailedError } from './build/dockerfile.ts'
-import { type BuiltEnvironment, makeLogFolders } from './environment.ts'
-import { waitUntilHealthy } from './healthcheck.ts'
+import { type BuiltEnvironment, buildEnvironment, makeLogFolders, openDevbox, waitUntilHealthy } from './environment.ts'
 import { combine, reaches } from './rewards.ts'
 import { readTask, sentenceOf, type Task, type TaskStep } from './task.ts'
 import { TrialAgent } from './trial-agent.ts'
@@ -26,17 +25,14 @@ export interface TrialResult extends Outcome {
   environment_differs: boolean
 }
 
-/**
- * Runs one attempt of one agent at one task, in its own devbox, which has ended when this resolves. Rejects only if no
- * devbox can be created, which may pass; any failure of the task, agent or devbox is the trial's result.
- */
+/** Rejects only if no devbox can be created, which may pass; any other failure is the trial's result. */
 export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Promise<TrialResult> => {
   const { scenario, settings, folder, signal } = options
   await rm(folder, { recursive: true, force: true })
   const context = new TrialContext(deps, options)
   const { log } = context
   const { task, problems } = await readTask(scenario.path, settings.environment)
-  const devbox = await context.openDevbox(scenario.name, task?.environment)
+  const devbox = await openDevbox(context, task?.environment)
   options.onDevbox?.(devbox.id)
   const agent = new TrialAgent(context, devbox.workbench)
   let rewards: Rewards | null = null
@@ -85,7 +81,7 @@ const runTask = async (
     // Without either, Docker cannot run the task.
     throw new SandboxBuildFailedError(task.unsupported, { differs: hasDockerfile || image !== '' })
   }
-  const built = await context.phase('environment_setup', () => context.build(devbox, task.environment))
+  const built = await context.phase('environment_setup', () => buildEnvironment(context, devbox, task.environment))
   const users = task.steps.flatMap(({ agentUser, verifierUser }) => [agentUser, verifierUser, built.user])
   if (built.hasSetuidFiles && users.some((user) => user !== null)) log.warn(setuidWarning)
   await context.phase('agent_setup', () => agent.prepare(task, built))

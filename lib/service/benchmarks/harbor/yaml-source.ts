@@ -29,9 +29,8 @@ const maxDepth = 100
 export const readYaml = (
   text: string,
 ): { source: YamlSource; problems?: undefined } | { source?: undefined; problems: YamlProblem[] } => {
-  const failure = (message: string, line = 1, column = 1) => ({ problems: [{ line, column, path: '', message }] })
-  const tooDeep = tooDeepPosition(text)
-  if (tooDeep) return failure(`The job file is nested deeper than ${maxDepth} levels`, tooDeep.line, tooDeep.column)
+  const failure = (message: string) => ({ problems: [{ line: 1, column: 1, path: '', message }] })
+  if (isTooDeep(text)) return failure(`The job file is nested deeper than ${maxDepth} levels`)
   const items = count(text, /[\n,]/g)
   if (items > maxItems) return failure(`The job file has more than ${maxItems} lines and items`)
   if (items * count(text, /<</g) > maxMerged)
@@ -116,34 +115,14 @@ const offsetOf = (contents: Node | null, path: Path): number => {
   return offset
 }
 
-/** Finds brackets, dashes or indentation nested too deep. Counts those in strings, too; no real file has so many. */
-const tooDeepPosition = (text: string): { line: number; column: number } | undefined => {
+/** Counts brackets and indentation in strings, too; no real file has so many. */
+const isTooDeep = (text: string): boolean => {
+  if (/^ {300}|(?:[-?] +){100}/m.test(text)) return true
   let depth = 0
-  let line = 1
-  let lineStart = 0
-  let dashes = 0
-  let indent = -1
-  const indents: number[] = []
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i]
-    if (character === '\n') {
-      line++
-      lineStart = i + 1
-      dashes = 0
-      indent = -1
-      continue
-    }
+  for (const character of text) {
     if (character === '[' || character === '{') depth++
     else if (character === ']' || character === '}') depth = Math.max(0, depth - 1)
-    if (indent === -1 && character !== ' ') {
-      indent = i - lineStart
-      while ((indents.at(-1) ?? -1) > indent) indents.pop()
-      if (indents.at(-1) !== indent) indents.push(indent)
-    }
-    // `- - - -` and `? ? ? ?` nest, too.
-    if ((character === '-' || character === '?') && text[i + 1] === ' ') dashes++
-    else if (character !== ' ') dashes = 0
-    if (Math.max(depth, dashes, indents.length) > maxDepth) return { line, column: i - lineStart + 1 }
+    if (depth > maxDepth) return true
   }
-  return undefined
+  return false
 }

@@ -23,16 +23,12 @@ export const plainImage = new RegExp(
   `^(?:${registries.join('|')})?(?:library/)?(${[...distributions, ...Object.keys(languages)].join('|')})(?::([\\w.-]+))?(?:@sha256:\\w+)?$`,
 )
 
-/** Debian and Ubuntu before 2023. */
 const isOld = /^(debian:(9|1[01]|stretch|buster|bullseye)|ubuntu:(1[4-9]|2[0-2]|bionic|focal|jammy))/
 
 export const unknownImage = (image: string): string[] =>
   image === '' || plainImage.test(image) ? [] : [`The contents of the base image ${image} are not available`]
 
-/**
- * Compares the system of a devbox with the base image of a task, which cannot be fetched. A language must be installed in
- * the version the image names; Debian and Ubuntu in any version stand in for each other.
- */
+/** A language must be installed in the version the image names; Debian and Ubuntu stand in for each other. */
 export const imageWarnings = async (
   workbench: Workbench,
   image: string,
@@ -67,10 +63,7 @@ const programs: Record<string, string[]> = {
   ruby: ['ruby', 'gem', 'bundle'],
 }
 
-/**
- * Gives a devbox with its own system what tasks expect of their image: programs at their paths, its user, root's shell
- * files, and a pip that installs into the system (PEP 668 forbids that on this machine).
- */
+/** Adds programs at their usual paths, the image's user, root's shell files, and a pip that may install (PEP 668). */
 export const makeLikeImage = async (
   workbench: Workbench,
   image: string,

@@ -11,10 +11,7 @@ export interface Source {
   only?: string[]
 }
 
-/**
- * Finds the files and folders that the sources of a COPY name. Throws a SandboxBuildFailedError if there are none, and for
- * links that leave the context, because other files of this machine are not part of a task.
- */
+/** Throws a SandboxBuildFailedError if nothing is found, and for links that leave the context. */
 export const findSources = async (context: string, patterns: readonly string[]): Promise<Source[]> => {
   const found: Source[] = []
   const isIgnored = await readDockerignore(context)
@@ -95,21 +92,12 @@ const segmentsOf = (path: string) => path.split('/').filter((segment) => segment
 
 /** `*` and `?` match within one segment, `**` any number of segments. */
 const patternOf = (segments: readonly string[]): RegExp => {
-  const last = segments.length - 1
-  const parts = segments.map((segment, i) => {
-    if (segment === '**') return i === last ? '.*' : '(?:.*/)?'
-    return segmentSource(segment) + (i === last ? '' : '/')
-  })
-  return new RegExp(`^${parts.join('')}$`, 's')
+  const source = segments.map((segment) => (segment === '**' ? '**' : segmentSource(segment))).join('/')
+  return new RegExp(`^${source.replaceAll('**/', '(?:.*/)?').replace(/\*\*$/, '.*')}$`, 's')
 }
 
 const segmentSource = (segment: string): string =>
-  segment.replace(/\\(.)|\*+|\?|\[(\^?)((?:\\.|[^\]])+)\]|[\\^$.*+()[\]{}|]/g, (found, literal, negation, set) => {
-    if (literal !== undefined) return escaped(literal)
-    if (found.startsWith('*')) return found === '*' ? '[^/]*' : '.*'
-    if (found === '?') return '[^/]'
-    if (set !== undefined) return `[${negation}${set.replace(/[[\]]/g, '\\$&')}]`
-    return escaped(found)
-  })
-
-const escaped = (character: string) => character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')
+  segment
+    .replace(/[\\^$.+()[\]{}|]/g, '\\$&')
+    .replace(/\*+/g, '[^/]*')
+    .replaceAll('?', '[^/]')

@@ -62,10 +62,7 @@ const defaultShell = ['/bin/sh', '-c']
 const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
-/**
- * Plans a build without Docker: FROM, RUN, COPY, ADD of local files, WORKDIR, ENV, ARG, USER and SHELL. Everything else is
- * skipped with a warning that the environment differs. Throws a SandboxBuildFailedError for a Dockerfile that is invalid.
- */
+/** Plans a build without Docker. Unsupported instructions are skipped with a warning that the environment differs. */
 export const planBuild = (dockerfile: string, machine: Machine, path = defaultPath): BuildPlan => {
   const globals = new Map(platformArgs)
   const stages = new Map<string, BuildPlan>()
