@@ -27,11 +27,6 @@ interface ReadOptions {
 
 const defaultConcurrentTrials = 4
 
-interface PlannedAgent {
-  agent: HarborAgent
-  definition: AgentDefinition | null
-}
-
 interface HarborJob {
   name: string | null
   quiet: boolean
@@ -89,7 +84,7 @@ class JobFileReader implements TaskReader {
 
   async job(file: JobFile): Promise<HarborJob> {
     this.#rejectUnsupported(file)
-    const found = this.#agents(file)
+    const found = (file.agents ?? [{}]).flatMap((agent, i) => this.#agent(agent, i) ?? [])
     const agents = found.map(({ agent }) => agent)
     const unread = await chooseTasks(file, this)
     const settings = {
@@ -160,12 +155,7 @@ class JobFileReader implements TaskReader {
     for (const [applies, sentence] of warnings) if (isSet(applies)) this.warn(sentence)
   }
 
-  #agents(file: JobFile): PlannedAgent[] {
-    const agents = file.agents ?? [{}]
-    return agents.flatMap((agent, i) => this.#agent(agent, i) ?? [])
-  }
-
-  #agent(agent: Agent, i: number): PlannedAgent | undefined {
+  #agent(agent: Agent, i: number): { definition: AgentDefinition | null; agent: HarborAgent } | undefined {
     const path: Path = ['agents', i]
     const definition = this.#definition(agent, path)
     if (definition === undefined) return undefined

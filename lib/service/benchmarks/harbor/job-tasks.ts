@@ -48,36 +48,31 @@ const folderOf = async (
   at: Path,
   kind: 'dataset' | 'task',
 ): Promise<string | undefined> => {
-  for (const key of ['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const)
-    if (isSet(origin[key])) {
-      const where = key.startsWith('registry') ? 'a registry' : 'a git repository'
-      reader.report([...at, key], `${key}: ${kind}s cannot be fetched from ${where}; use a local folder (path)`)
-      return undefined
-    }
-  if (origin.name != null) {
-    const both = origin.path != null
+  const { datasetRoots } = reader
+  const remote = (['registry', 'registry_url', 'registry_path', 'repo', 'git_url', 'git_commit_id'] as const).find(
+    (key) => isSet(origin[key]),
+  )
+  const folder = origin.path ? await findFolder(origin.path, datasetRoots) : undefined
+  if (remote !== undefined) {
+    const where = remote.startsWith('registry') ? 'a registry' : 'a git repository'
+    reader.report([...at, remote], `${remote}: ${kind}s cannot be fetched from ${where}; use a local folder (path)`)
+  } else if (origin.name != null)
     reader.report(
       [...at, 'name'],
-      both
-        ? `A ${kind} has either a path or a name`
-        : `${origin.name} is in a registry, which is not supported; use a local folder (path)`,
+      origin.path == null
+        ? `${origin.name} is in a registry, which is not supported; use a local folder (path)`
+        : `A ${kind} has either a path or a name`,
     )
-    return undefined
-  }
-  if (!origin.path) {
-    reader.report(at, `This ${kind} has no path`)
-    return undefined
-  }
-  const { datasetRoots } = reader
-  const folder = await findFolder(origin.path, datasetRoots)
-  if (folder === undefined)
+  else if (!origin.path) reader.report(at, `This ${kind} has no path`)
+  else if (folder !== undefined) return folder
+  else
     reader.report(
       [...at, 'path'],
       datasetRoots.length === 0
         ? 'The service was started without --datasets, so it can use no folders'
         : `${origin.path} is not a folder below those given with --datasets`,
     )
-  return folder
+  return undefined
 }
 
 const selectTasks = async (

@@ -1,6 +1,4 @@
 /** Matches Python's fnmatch patterns: `*`, `?`, `[abc]`, `[!abc]`. Takes time proportional to both lengths. */
-export const matches = (name: string, pattern: string): boolean => matcherOf(pattern)(name)
-
 export const matcherOf = (pattern: string): ((name: string) => boolean) => {
   const tokens = tokensOf(pattern)
   return (name) => matchesTokens(name, tokens)

@@ -70,7 +70,6 @@ name = "two"
   const ownDockerfile = { 'tests/Dockerfile': 'FROM ubuntu\nWORKDIR /app\nCOPY test.sh /tests/\n' }
   const noImage = /neither a Dockerfile beside its tests nor a docker_image/
   it.each<[string, Record<string, string>, RegExp | null]>([
-    ['a Dockerfile beside its tests', { ...ownDockerfile, 'task.toml': separate }, null],
     [
       'the image that the task names',
       { 'task.toml': `${separate}[environment]\ndocker_image = "debian"\nworkdir = "/app"\n` },
@@ -87,11 +86,6 @@ name = "two"
       'some hosts of the network',
       { ...ownDockerfile, 'task.toml': `${separate}[verifier.environment]\nnetwork_mode = "allowlist"\n` },
       /allowlist is not supported: the separate verifier has no network/,
-    ],
-    [
-      'more cores than there are',
-      { ...ownDockerfile, 'task.toml': `${separate}[verifier.environment]\ncpus = 64\n` },
-      /cpus 64: a devbox has at most/,
     ],
   ])('with %s warns if the environment differs', async (_, files, sentence) => {
     const trial = await trials.run({ ...judged, ...files })

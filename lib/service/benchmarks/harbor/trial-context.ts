@@ -128,11 +128,6 @@ const cancelSaveMs = 2000
 
 type TrialPhase = 'environment_setup' | 'agent_setup' | 'agent_execution' | 'verifier'
 
-interface Times {
-  started_at: string
-  finished_at: string | null
-}
-
 interface Step {
   step_name: string | null
   verifier_result: { rewards: Rewards } | null
@@ -143,7 +138,12 @@ class TrialLog {
   readonly #trial: TrialOptions
   readonly #startedAt = new Date().toISOString()
   readonly #lines: string[] = []
-  readonly #phases: Partial<Record<TrialPhase, Times>> = {}
+  readonly #phases: Record<TrialPhase, { started_at: string; finished_at: string | null } | null> = {
+    environment_setup: null,
+    agent_setup: null,
+    agent_execution: null,
+    verifier: null,
+  }
   readonly #secrets = new Set<string>()
   readonly #steps: Step[] = []
   readonly #warnings: Warning[] = []
@@ -259,10 +259,7 @@ class TrialLog {
       environment_differs: this.#warnings.some(({ differs }) => differs),
       started_at: this.#startedAt,
       finished_at: new Date().toISOString(),
-      environment_setup: this.#phases.environment_setup ?? null,
-      agent_setup: this.#phases.agent_setup ?? null,
-      agent_execution: this.#phases.agent_execution ?? null,
-      verifier: this.#phases.verifier ?? null,
+      ...this.#phases,
       step_results: this.#steps.length === 0 ? null : this.#steps,
     }
     const config = { task: scenario.name, agent: { ...agent, env: agent.env.secrets }, settings, attempt }

@@ -396,15 +396,21 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
     ['a newer schema', { 'task.toml': 'schema_version = "1.10"\n' }, /schema 1.10 of task.toml is newer than 1.4: /],
   ]
   it.concurrent.each(differing)('warns of %s', async (_, files, sentence) => {
-    const warning = expect.stringMatching(sentence)
     const trial = await trials.run({ ...hello, ...files })
     expect(trial).toMatchObject({ state: 'COMPLETED', score: 1, environment_differs: true })
-    expect(trial.warnings).toContainEqual(warning)
+    expect(trial.warnings).toContainEqual(expect.stringMatching(sentence))
     expect(trial.log('trial.log')).toMatch(/WARNING .* \(environment differs\)/)
     expect(JSON.parse(trial.log('result.json') ?? '')).toMatchObject({ environment_differs: true })
-    const strict = await trials.run({ ...hello, ...files }, { strictEnvironments: true })
+  })
+
+  it('fails in strict mode if the environment differs', async () => {
+    const files = { ...hello, ...dockerfile('FROM node:4\n') }
+    const strict = await trials.run(files, { strictEnvironments: true })
     expect(strict).toMatchObject({ state: 'FAILED', score: null, environment_differs: true })
-    expect(strict.failure_reason).toEqual({ exception_type: 'EnvironmentDiffersError', exception_message: warning })
+    expect(strict.failure_reason).toEqual({
+      exception_type: 'EnvironmentDiffersError',
+      exception_message: expect.stringContaining('FROM node:4: the task runs with node'),
+    })
   })
 
   it.concurrent.each<[string, Record<string, string>, isDifferent: boolean]>([

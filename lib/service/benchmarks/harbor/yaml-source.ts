@@ -117,7 +117,7 @@ const offsetOf = (contents: Node | null, path: Path): number => {
 
 /** Counts brackets and indentation in strings, too; no real file has so many. */
 const isTooDeep = (text: string): boolean => {
-  if (/^ {300}|(?:[-?] +){100}/m.test(text)) return true
+  if (/^ {300}|(?:[-?] +){20}/m.test(text)) return true
   let depth = 0
   for (const character of text) {
     if (character === '[' || character === '{') depth++

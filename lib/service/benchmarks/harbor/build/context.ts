@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, join, posix, relative, sep } from 'node:path'
-import { matches } from '../names.ts'
+import { matcherOf } from '../names.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 
 export interface Source {
@@ -54,9 +54,8 @@ const entriesOf = async (folder: string, segment: string): Promise<string[]> => 
   }
   const names: string[] = await readdir(folder).catch(() => [])
   // Go negates a set with ^, Python with !.
-  const pattern = segment.replaceAll('[^', '[!')
   return names
-    .filter((name) => matches(name, pattern))
+    .filter(matcherOf(segment.replaceAll('[^', '[!')))
     .sort()
     .map((name) => join(folder, name))
 }
