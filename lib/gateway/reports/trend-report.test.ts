@@ -58,30 +58,22 @@ const idOf = (at: number) => jobs[at]?.id
 
 describe('GET /api/benchmark-jobs/trend', () => {
   it("200 with an agent's mean and change per job", async () => {
-    const { points, ...report } = await trend()
+    const { points, agents, n_jobs_of_data_set, ...report } = await trend()
+    expect(n_jobs_of_data_set).toBe(5)
+    expect(agents).toEqual([
+      { agent_name: 'solver', model_name: null, n_jobs: 5 },
+      { agent_name: 'other', model_name: null, n_jobs: 1 },
+    ])
     expect([report.agent_name, report.model_name, report.rule, report.complete]).toEqual(['solver', null, 'zero', true])
     expect(report.data_set).toMatchObject({ job_id: idOf(0), n_scenarios: 8, benchmark_name: null })
     // The third job uses another data set.
     expect(points.map(({ job }) => job.id)).toEqual([idOf(0), idOf(1), idOf(3), idOf(4), idOf(5)])
-    expect(points.map(({ figures }) => [six(figures.mean), figures.n_scenarios])).toEqual(
-      [
-        [7 / 8, 8],
-        [7.5 / 8, 8],
-        [0.5 / 8, 8],
-        [0, 6],
-        [2 / 8, 8],
-      ].map(([mean, n]) => [six(mean), n]),
-    )
-    // Wilson of 7 in 8, and Student's t with 7 degrees of freedom (2.364624) around 0.9375 with the SE 0.5/8.
-    expect([points[0]?.figures.method, six(points[0]?.figures.ci_low), six(points[0]?.figures.ci_high)]).toEqual([
-      'wilson',
-      0.529112,
-      0.977583,
-    ])
-    expect([points[1]?.figures.method, six(points[1]?.figures.ci_low), points[1]?.figures.ci_high]).toEqual([
-      't',
-      six(0.9375 - 2.364624 * 0.0625),
-      1,
+    expect(points.map(({ figures }) => [figures.mean, figures.n_scenarios])).toEqual([
+      [7 / 8, 8],
+      [7.5 / 8, 8],
+      [0.5 / 8, 8],
+      [0, 6],
+      [2 / 8, 8],
     ])
     const changes = points.map(
       ({ change }) => change && [change.b.job_id, change.n, six(change.difference), change.p_value],
@@ -119,20 +111,6 @@ describe('GET /api/benchmark-jobs/trend', () => {
     ])
   })
 
-  it('200 with the other agents on the data set, and their trend', async () => {
-    const { agents, n_jobs_of_data_set } = await trend()
-    expect([agents, n_jobs_of_data_set]).toEqual([
-      [
-        { agent_name: 'solver', model_name: null, n_jobs: 5 },
-        { agent_name: 'other', model_name: null, n_jobs: 1 },
-      ],
-      5,
-    ])
-    const other = await trend(`?job=${idOf(5)}&agent=other`)
-    expect(other.points.map(({ job, figures, change }) => [job.id, figures.mean, change])).toEqual([[idOf(0), 0, null]])
-    expect((await trend(`?job=${idOf(5)}&agent=nobody`)).points).toEqual([])
-  })
-
   it('200 with the same figures as CSV and Markdown', async () => {
     const { points } = await trend()
     const csv = await request(`?job=${idOf(0)}&format=csv`)
@@ -155,8 +133,6 @@ describe('GET /api/benchmark-jobs/trend', () => {
 
   it.each([
     ['', 'job'],
-    ['?job=', 'job'],
-    ['?job=..', 'id'],
     ['?job=bmj_1&last=0', 'last'],
     ['?job=bmj_1&last=51', 'last'],
     ['?job=bmj_1&last=all', 'last'],

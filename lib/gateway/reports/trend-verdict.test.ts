@@ -1,71 +1,36 @@
 import { expect, it } from 'vitest'
 import { stepOf } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
-import { comparing } from '#lib/statistics/comparison.ts'
-import type { AttemptOutcome, JudgedAgent } from '#lib/statistics/figures.ts'
+import type { JudgedAgent } from '#lib/statistics/figures.ts'
+import { compare } from '#lib/statistics/testing.ts'
 import { regressionOf, trendVerdict } from './trend-report.ts'
 
 /** One run for each list of scores; null is a canceled attempt. */
-const reportOf = (...runs: (number | null)[][]): Omit<TrendReport, 'verdict'> => {
+const reportOf = (...runs: (number | null)[][]): Pick<TrendReport, 'agent_name' | 'model_name' | 'points'> => {
   const agents = runs.map(
     (scores, at): JudgedAgent => ({
       agent_name: 'solver',
       model_name: 'm1',
       benchmark_run_id: `bmr_${at}`,
       job_id: `bmj_${at}`,
-      outcomes: scores.map(
-        (score, i): AttemptOutcome => ({
-          scenario_id: `s${i}`,
-          scenario_name: `s${i}`,
-          state: score === null ? 'CANCELED' : 'COMPLETED',
-          score,
-        }),
-      ),
+      outcomes: scores.map((score, i) => ({
+        scenario_id: `s${i}`,
+        scenario_name: `s${i}`,
+        state: score === null ? 'CANCELED' : 'COMPLETED',
+        score,
+      })),
     }),
   )
-  const steps = comparing({ agents, complete: true }, 'zero', (figures) => {
-    const at = agents.findIndex(({ benchmark_run_id }) => benchmark_run_id === figures.benchmark_run_id)
-    return figures.mean === null ? null : (agents[at - 1]?.benchmark_run_id ?? null)
+  const comparison = compare({ agents, complete: true }, ({ benchmark_run_id, mean }) => {
+    const at = agents.findIndex((each) => each.benchmark_run_id === benchmark_run_id)
+    return mean === null ? null : (agents[at - 1]?.benchmark_run_id ?? null)
   })
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  const comparison = step.value
-  const points = comparison.agents.map((figures, at): TrendPoint => {
+  const points = comparison.agents.map((figures, at) => {
     const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
-    return {
-      job: {
-        id: `bmj_${at}`,
-        name: `job ${at}`,
-        state: 'completed',
-        create_time_ms: at,
-        planned_scenarios: null,
-        planned_attempts: null,
-        metric: null,
-      },
-      complete: true,
-      figures,
-      change,
-      regression: regressionOf(change),
-      incomparable: [],
-    }
+    const job = { id: `bmj_${at}`, name: `job ${at}` } as TrendPoint['job']
+    return { job, complete: true, figures, change, regression: regressionOf(change), incomparable: [] }
   })
-  return {
-    agent_name: 'solver',
-    model_name: 'm1',
-    data_set: { job_id: 'bmj_0', job_name: 'job 0', benchmark_name: null, n_scenarios: null },
-    rule: 'zero',
-    is_unit_range: true,
-    threshold: 1,
-    metric: null,
-    metrics: [],
-    complete: true,
-    points,
-    agents: [],
-    n_jobs_read: runs.length,
-    has_older_jobs: false,
-    n_jobs_of_data_set: runs.length,
-    notes: [],
-  }
+  return { agent_name: 'solver', model_name: 'm1', points }
 }
 
 const eight = (score: number) => Array.from({ length: 8 }, () => score)
