@@ -1,4 +1,4 @@
-import Runloop, { RunloopSDK } from '@runloop/api-client'
+import { RunloopSDK } from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -12,10 +12,8 @@ describe.each([
   ['HTTP/2, its default', {}],
   ['HTTP/1.1', { http2: false }],
 ])('a scenario run of the public client over %s', (_, transport) => {
-  const options = () => ({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
-
   it('starts, runs commands, scores and completes', async () => {
-    const sdk = new RunloopSDK(options())
+    const sdk = new RunloopSDK({ bearerToken: service.key, baseURL: service.url, maxRetries: 0, ...transport })
     const { id } = await sdk.api.scenarios.create({
       name: 'write the answer',
       input_context: { problem_statement: 'Write 42 into answer' },
@@ -50,34 +48,5 @@ describe.each([
         initiator_id: run.id,
       })
     expect(await run.getScore()).toMatchObject({ score: 0.625 })
-  })
-
-  it('counts in the score of its benchmark run', async () => {
-    const client = new Runloop(options())
-    const scenarioIds: string[] = []
-    for (const score of ['1', '0.5']) {
-      const { id } = await client.scenarios.create({
-        name: `gives ${score}`,
-        input_context: { problem_statement: '' },
-        scoring_contract: {
-          scoring_function_parameters: [
-            { name: 'fixed', weight: 1, scorer: { type: 'bash_script_scorer', bash_script: `echo score=${score}` } },
-          ],
-        },
-      })
-      scenarioIds.push(id)
-    }
-    const benchmark = await client.benchmarks.create({ name: 'two', scenario_ids: scenarioIds })
-    const { id: benchmark_run_id } = await client.benchmarks.startRun({ benchmark_id: benchmark.id })
-    for (const scenario_id of scenarioIds) {
-      const run = await client.scenarios.startRunAndAwaitEnvReady({ scenario_id, benchmark_run_id })
-      await client.scenarios.runs.scoreAndComplete(run.id)
-    }
-    const listed = await client.benchmarkRuns.listScenarioRuns(benchmark_run_id)
-    expect(listed.runs.map(({ state, scoring_contract_result }) => [state, scoring_contract_result?.score])).toEqual([
-      ['completed', 0.5],
-      ['completed', 1],
-    ])
-    expect(await client.benchmarkRuns.complete(benchmark_run_id)).toMatchObject({ state: 'completed', score: 0.75 })
   })
 })

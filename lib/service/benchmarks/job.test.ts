@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { createTrialSlots } from './job.ts'
+
+it('gives slots to the account, then the job, with the fewest running trials', async () => {
+  const slots = createTrialSlots(3)
+  const started: string[] = []
+  const begin = (account: string, job: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const work = () => {
+      started.push(job)
+      return promise
+    }
+    const done = slots.run(new AbortController().signal, work, { account, job })
+    return async () => {
+      resolve()
+      await done
+      await new Promise((next) => setImmediate(next))
+    }
+  }
+  const [endFirst, endSecond, endThird] = [begin('a', 'a1'), begin('a', 'a1'), begin('a', 'a2')]
+  for (const [account, job] of [
+    ['a', 'a1'],
+    ['a', 'a2'],
+    ['b', 'b1'],
+  ] as const)
+    begin(account, job)
+  await new Promise((next) => setImmediate(next))
+  expect(started).toEqual(['a1', 'a1', 'a2'])
+  for (const end of [endFirst, endThird, endSecond]) await end()
+  expect(started.slice(3)).toEqual(['b1', 'a2', 'a1'])
+})
