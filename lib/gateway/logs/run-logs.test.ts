@@ -77,13 +77,9 @@ describe('GET /api/benchmark-runs/{id}/logs', () => {
       texts.push(bytes.toString())
     }
     expect(texts.join('')).toContain('this-is-in-the-log')
-    const log = listed[texts.findIndex((text) => text.includes('this-is-in-the-log'))]
-    const whole = texts.find((text) => text.includes('this-is-in-the-log')) ?? ''
-    const piece = await fileAt(log?.path ?? '', { headers: { range: 'bytes=3-9' } })
-    expect(await piece.text()).toBe(whole.slice(3, 10))
   })
 
-  it('401 without a session, 403 for another site, 404 for the run of another account and an unknown one', async () => {
+  it('401 without a session, 403 for another site, 404 for other runs, 409 for another account', async () => {
     expect((await gateway.fetch(`/api/benchmark-runs/${runId}/logs`)).status).toBe(401)
     expect((await get(`${runId}/logs`, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403)
     const other = await gateway.signIn(service.otherKey)
@@ -93,11 +89,7 @@ describe('GET /api/benchmark-runs/{id}/logs', () => {
     }
     expect((await get('bmr_none/logs')).status).toBe(404)
     expect((await get('%20/logs')).status).toBe(400)
-  })
-
-  it('409 for a page of another account', async () => {
-    const answer = await get(`${runId}/logs`, { headers: { 'x-devdeck-account': 'acc_other' } })
-    expect(answer.status).toBe(409)
+    expect((await get(`${runId}/logs`, { headers: { 'x-devdeck-account': 'acc_other' } })).status).toBe(409)
   })
 })
 
