@@ -10,7 +10,7 @@ import { agentsWithRuns } from '#lib/protocol/job-agents.ts'
 import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
 import { agentLabel, repeatSuffixes, truncate } from '#lib/protocol/report-words.ts'
 import { etaRange, meanOf } from '#lib/statistics/means.ts'
-import { durationsOf, scenarioKey, talliesOf } from '#lib/statistics/tallies.ts'
+import { durationsOf, talliesOf } from '#lib/statistics/tallies.ts'
 
 export interface AgentRow {
   /** Matches `benchmark_run_id` in reports. */
@@ -101,23 +101,18 @@ export interface AgentScore {
 }
 
 /** Mean over scenarios with failures as 0, or the service's own mean if it reports no attempts. */
-export const agentScores = (job: BenchmarkJob, agents: readonly AgentRow[]): (AgentScore | null)[] => {
-  const all = agents.map(({ outcome }) => ({
-    outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({ ...each, scenario_id: each.scenario_definition_id })),
-  }))
-  const keyOf = scenarioKey({ agents: all, attempts: attemptsOf(job) })
-  return agents.map(({ outcome }, at) => {
-    const outcomes = all[at]?.outcomes ?? []
+export const agentScores = (agents: readonly AgentRow[]): (AgentScore | null)[] =>
+  agents.map(({ outcome }) => {
     if (outcome === null) return null
+    const outcomes = outcome.scenario_outcomes.map((each) => ({ ...each, scenario_id: each.scenario_definition_id }))
     if (outcomes.length > 0) {
-      const tallies = [...talliesOf(outcomes, 'zero', keyOf).values()]
+      const tallies = [...talliesOf(outcomes, 'zero').values()]
       const means = tallies.flatMap(({ mean }) => mean ?? [])
       return { mean: meanOf(means), n: means.length, of: tallies.length }
     }
     const { completed, total } = outcomeCounts(outcome)
     return { mean: outcome.average_score ?? null, n: completed, of: total }
   })
-}
 
 export const formatScore = (score: number): string =>
   Number.isNaN(score) ? 'unknown' : score.toFixed(score === 0 || score === 1 ? 2 : 3).replace(/^(-?\d\.\d\d)0$/, '$1')

@@ -89,7 +89,7 @@ const columns: Column<BenchmarkJob>[] = [
   {
     accessorFn: (job) => {
       const agents = agentRows(job)
-      const scores = agentScores(job, agents)
+      const scores = agentScores(agents)
       return agents.map(({ name, model }, at) => ({
         agent_name: name,
         model_name: model,
@@ -411,7 +411,7 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
 const scoredAgents = (job: BenchmarkJob) => {
   const agents = agentRows(job)
   const labels = shortLabels(agents)
-  const scores = agentScores(job, agents)
+  const scores = agentScores(agents)
   return agents
     .map((agent, at) => ({
       ...agent,

@@ -9,7 +9,6 @@ export interface AttemptOutcome {
   score?: number | null | undefined
   failure_reason?: { exception_type: string } | null | undefined
   duration_ms?: number | null | undefined
-  attempt?: number | null | undefined
   usage?: (AttemptUsage & { unknown_because?: string | null | undefined }) | null | undefined
 }
 
@@ -50,7 +49,6 @@ export interface JudgedAgent extends AgentIdentity {
 export interface JudgedJob {
   agents: readonly JudgedAgent[]
   complete: boolean
-  attempts?: number | undefined
   /** Lowest passing score. Default: 1 if all scores are between 0 and 1, otherwise none. */
   threshold?: number | undefined
 }

@@ -27,17 +27,7 @@ import {
   zFrom,
   zInterval,
 } from './means.ts'
-import {
-  byName,
-  durationsOf,
-  passes,
-  scaleOf,
-  scenarioKey,
-  type Tallies,
-  type Tally,
-  talliesOf,
-  usageOf,
-} from './tallies.ts'
+import { byName, durationsOf, passes, scaleOf, type Tallies, type Tally, talliesOf, usageOf } from './tallies.ts'
 
 /** Unspecified: power at which the needed scenarios are estimated. */
 const plannedPower = 0.95
@@ -72,11 +62,10 @@ export function* judgingPairs(
     excluded_scenarios: ExcludedScenario[]
   }
 > {
-  const keyOf = scenarioKey(job)
   const scale = scaleOf(job.agents, job.threshold)
   const sides: Side[] = []
   for (const agent of job.agents) {
-    const tallies = talliesOf(agent.outcomes, rule, keyOf)
+    const tallies = talliesOf(agent.outcomes, rule)
     sides.push({ agent, tallies, figures: figuresOf(agent, tallies, scale) })
     yield
   }

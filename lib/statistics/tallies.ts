@@ -1,12 +1,4 @@
-import type {
-  AttemptOutcome,
-  ExcludedScenario,
-  FailureRule,
-  JudgedAgent,
-  JudgedJob,
-  ScoreScale,
-  UsageFigures,
-} from './figures.ts'
+import type { AttemptOutcome, ExcludedScenario, FailureRule, ScoreScale, UsageFigures } from './figures.ts'
 import { meanOf } from './means.ts'
 
 export interface Tally {
@@ -19,7 +11,6 @@ export interface Tally {
 }
 
 export type Tallies = ReadonlyMap<string, Tally>
-export type KeyOf = (outcome: AttemptOutcome) => string
 
 /** Unspecified: a completed attempt without a score counts as a failure. */
 const failures: readonly string[] = ['FAILED', 'TIMEOUT', 'COMPLETED']
@@ -63,27 +54,6 @@ export const scaleOf = (
 export const passes = (score: number | null, threshold: number | null): boolean | null =>
   score === null || threshold === null ? null : score >= threshold - rounding * Math.abs(threshold)
 
-/**
- * Groups outcomes by scenario id, or by name if the service gives each attempt its own id: the job has several attempts, no id
- * repeats within an agent and a name does. Two outcomes of one name and attempt number are different scenarios.
- */
-export const scenarioKey = ({
-  agents,
-  attempts = 1,
-}: Pick<JudgedJob, 'attempts'> & { agents: readonly Pick<JudgedAgent, 'outcomes'>[] }): KeyOf => {
-  const hasRepeats = (of: (outcome: AttemptOutcome) => string | undefined) =>
-    agents.some(({ outcomes }) => {
-      const values = outcomes.map(of).filter((value) => value !== undefined)
-      return new Set(values).size < values.length
-    })
-  const isById =
-    attempts <= 1 ||
-    hasRepeats(({ scenario_id }) => scenario_id) ||
-    !hasRepeats(({ scenario_name }) => scenario_name) ||
-    hasRepeats(({ scenario_name, attempt }) => (attempt == null ? undefined : `${attempt} ${scenario_name}`))
-  return isById ? ({ scenario_id }) => scenario_id : ({ scenario_name }) => scenario_name
-}
-
 const names = new Intl.Collator('en', { numeric: true })
 const inCodeOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -96,14 +66,11 @@ export const byName = (
   b: Pick<Tally, 'scenario_id' | 'scenario_name'>,
 ): number => inNameOrder(a.scenario_name, b.scenario_name) || inCodeOrder(a.scenario_id, b.scenario_id)
 
-export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule, keyOf: KeyOf): Tallies => {
-  const attempts = new Map<string, AttemptOutcome[]>()
-  for (const outcome of outcomes) {
-    const key = keyOf(outcome)
-    attempts.set(key, [...(attempts.get(key) ?? []), outcome])
-  }
-  return new Map([...attempts].map(([key, of]) => [key, tallyOf(of, rule)]))
-}
+/** Results by scenario id. */
+export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule): Tallies =>
+  new Map(
+    [...Map.groupBy(outcomes, ({ scenario_id }) => scenario_id)].map(([id, attempts]) => [id, tallyOf(attempts, rule)]),
+  )
 
 const tallyOf = (attempts: readonly AttemptOutcome[], rule: FailureRule): Tally => {
   const scores = attempts.map((each) => countedScore(each, rule)).filter((score) => score !== undefined)
@@ -137,7 +104,7 @@ const usageLabels = {
 
 /** Usage over all attempts, excluding retries. A sum is null if no attempt reports the figure: unreported is not 0. */
 export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<string, string>): UsageFigures => {
-  const why = mostFrequent(outcomes.flatMap(({ usage }) => usage?.unknown_because || []))
+  const why = outcomes.find(({ usage }) => usage?.unknown_because)?.usage?.unknown_because
   const reported = (figure: keyof typeof usageLabels) => {
     const values = outcomes.flatMap(({ usage }) => usage?.[figure] ?? []).filter((value) => value >= 0)
     if (values.length === 0) reasons[figure] = why ?? `no attempt reports ${usageLabels[figure]}`
@@ -156,11 +123,4 @@ export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<str
       .length,
     n_with_cost: reported('cost_usd').length,
   }
-}
-
-/** An attempt that never started has a different reason from those that ran. */
-const mostFrequent = (words: readonly string[]): string | undefined => {
-  const counts = new Map<string, number>()
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))[0]?.[0]
 }

@@ -39,20 +39,6 @@ describe('rows of the grid', () => {
     ])
   })
 
-  it('merge attempts that have their own ids', () => {
-    const attempt = (id: string, score: number) => ({ scenario_definition_id: id, scenario_name: 's', score })
-    const job_spec = {
-      scenario_ids: ['scn_1', 'scn_2'],
-      agent_configs: [],
-      orchestrator_config: { n_attempts: 2 },
-    }
-    const job = jobOf({ a: { s: [attempt('scn_1', 1), attempt('scn_2', 0)] } }, { job_spec })
-    const rows = rowsOf(job)
-    expect(rows.map(({ id, cells }) => [id, cells[0]?.score.zero])).toEqual([['scn_1', 0.5]])
-    const place = outcomePlace({ scenario: 'scn_2', run: 'bmr_1' }, rows, agentRows(job))
-    expect([place?.row.id, place?.attempt]).toEqual(['scn_1', 2])
-  })
-
   it('merge scenarios without id and name', () => {
     const unnamed = { scenario_definition_id: '', scenario_name: ' ', score: 1 }
     const job = jobOf(

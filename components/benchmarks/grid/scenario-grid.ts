@@ -1,11 +1,10 @@
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { isControl, type ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
-import { passes, scaleOf, scenarioKey, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
+import { passes, scaleOf, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { KnownScenario } from '../job/queries.ts'
 import type { AgentRow } from '../job-figures.ts'
 
@@ -83,13 +82,12 @@ export const scenarioRows = (
     ? () => false
     : (at: number) => isControl(agents[at]?.name ?? '')
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
-  const firstIdOf = idsOfAttempts(job, agents)
-  const rowOf = (id: string) => {
-    const first = firstIdOf(id.trim() ? id : unnamedScenario)
-    const known = found.get(first)
+  const rowOf = (given: string) => {
+    const id = given.trim() ? given : unnamedScenario
+    const known = found.get(id)
     if (known) return known
     const row = { name: '', attempts: agents.map(() => []) }
-    found.set(first, row)
+    found.set(id, row)
     return row
   }
   for (const id of job.job_spec?.scenario_ids ?? []) rowOf(id)
@@ -116,25 +114,6 @@ export const scenarioRows = (
       duration_ms: longest(cells),
     }
   })
-}
-
-/** A service may give each attempt its own id; they share one row. */
-const idsOfAttempts = (job: BenchmarkJob, agents: readonly AgentRow[]): ((id: string) => string) => {
-  const attempts = attemptsOf(job) ?? 1
-  if (attempts === 1) return (id) => id
-  const all = agents.map(({ outcome }) => ({
-    outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({ ...each, scenario_id: each.scenario_definition_id })),
-  }))
-  const keyOf = scenarioKey({ agents: all, attempts })
-  const firsts = new Map<string, string>()
-  const ids = new Map<string, string>()
-  for (const { outcomes } of all)
-    for (const outcome of outcomes) {
-      const key = keyOf(outcome)
-      if (!firsts.has(key)) firsts.set(key, outcome.scenario_id)
-      ids.set(outcome.scenario_id, firsts.get(key) ?? key)
-    }
-  return (id) => ids.get(id) ?? id
 }
 
 const cellOf = (attempts: readonly ScenarioOutcome[], { threshold }: ScoreScale): GridCell => {

@@ -1,5 +1,4 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import { amount, comparedScenarios, type NameOf, runNames, sameAgentJob } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, ComparedPair, CompareReport, Verdict } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
@@ -33,9 +32,8 @@ export const compareReport = (request: Request): Promise<Response> =>
     const baseline = param('baseline') ?? (ids[0] as string)
     const agents = jobs.flatMap(agentsOf)
     const complete = jobs.every(isComplete)
-    const attempts = Math.max(...jobs.map((job) => attemptsOf(job) ?? 1))
     const comparison = await runInSteps(
-      comparing({ agents, complete, attempts, threshold }, rule, baselineChoice(agents, ids, baseline)),
+      comparing({ agents, complete, threshold }, rule, baselineChoice(agents, ids, baseline)),
     )
     const reported = jobs.map(reportedJob)
     const judged = judgedTogether(jobs)

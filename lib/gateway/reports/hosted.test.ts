@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { judge } from '#lib/statistics/testing.ts'
 import { reportCsv } from './csv.ts'
@@ -14,7 +13,7 @@ import { reportMarkdown } from './markdown.ts'
 const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id: 'bmj_1', name: 'job', ...value })
 
 const reportOf = (job: BenchmarkJob): Report => {
-  const judgement = judge({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job) }, 'zero')
+  const judgement = judge({ agents: agentsOf(job), complete: isComplete(job) }, 'zero')
   const judged = judgedTogether([job])
   return {
     job: reportedJob(job),

@@ -1,4 +1,4 @@
-import { attemptsOf, plannedTrials } from '#lib/protocol/job-plan.ts'
+import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import type { Report } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
 import { handleRequest } from '../http/handle-request.ts'
@@ -16,9 +16,7 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
     const { format, rule, metric, threshold, table } = parseReportRequest(request, ['table'])
     const job = requireMetric(await (await jobReader(request)).get(id), metric)
-    const judgement = await runInSteps(
-      judging({ agents: agentsOf(job), complete: isComplete(job), attempts: attemptsOf(job), threshold }, rule),
-    )
+    const judgement = await runInSteps(judging({ agents: agentsOf(job), complete: isComplete(job), threshold }, rule))
     const judged = judgedTogether([job])
     const report: Report = {
       job: reportedJob(job),

@@ -65,20 +65,14 @@ export const verdictOf = (figures: Figures): Verdict => {
     }
   const between = pairs.find(({ a, b }) => (isRun(a, best) && isRun(b, second)) || (isRun(a, second) && isRun(b, best)))
   const pair = between && leaderFirst(between)
-  const tied = compared.filter(({ mean }) => mean !== null && Math.abs(mean - (best.mean ?? 0)) < rounding)
   const tested = testedPairs(pairs)
   const excluded = excluded_scenarios.length
-  const lead = !pair
-    ? `${name(best)} and ${name(second)} were not compared.`
-    : pair.difference === 0 && tied.length > 2
-      ? tieSentence(tied, compared.length, name)
-      : pairSentence(pair, name, tested)
+  const lead = pair ? pairSentence(pair, name, tested) : `${name(best)} and ${name(second)} were not compared.`
   return {
     lead: soFar + lead,
     more: [
       ...cutShort,
       ...unanswered,
-      ...(pair?.difference ? othersSentence(pair.a, pairs, compared) : []),
       ...(pair ? explanationOf(pair, tested) : []),
       ...controls,
       ...(excluded > 0
@@ -103,8 +97,6 @@ export const endings: Readonly<Record<string, string>> = {
 
 export const metricSentence = (metric: string | null): string[] =>
   metric === null || metric === 'reward' ? [] : [`Metric: ${truncate(metric)}.`]
-
-const rounding = 1e-9
 
 const attemptsOf = (agents: readonly AgentFigures[]): number =>
   agents.reduce((sum, { n_completed, n_failed, n_timeout, n_cancelled, n_other }) => {
@@ -134,47 +126,16 @@ const maxNamed = 3
 const listNames = (names: readonly string[]): string =>
   `${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}`
 
-const tieSentence = (tied: readonly AgentFigures[], all: number, name: NameOf): string => {
-  const mean = threeDecimals(tied[0]?.mean ?? 0)
-  if (tied.length === all) return `All ${all} agents score the same: ${mean}.`
-  return `${tied.length} of ${all} agents share the highest score, ${mean}: ${listNames(tied.map(name))}.`
-}
-
-const othersSentence = (
-  first: AgentIdentity,
-  pairs: readonly PairFigures[],
-  compared: readonly AgentFigures[],
-): string[] => {
-  const others = compared.filter((each) => !isRun(each, first))
-  if (others.length < 2) return []
-  const behind = others.filter((other) =>
-    pairs.map(leaderFirst).some(({ a, b, significant }) => significant && isRun(a, first) && isRun(b, other)),
-  ).length
-  const count =
-    behind < others.length ? `${behind || 'none'} of ${others.length}` : others.length === 2 ? 'both' : `all ${behind}`
-  return [`The lead is significant over ${count} other agents.`]
-}
-
 export const controlsSentence = (controls: readonly string[]): string[] =>
   controls.length === 0 ? [] : [`Not compared: ${controls.join(', ')}, which only check the tasks.`]
 
 export const testedPairs = (pairs: readonly PairFigures[]): number =>
   pairs.filter(({ p_adjusted }) => p_adjusted != null).length
 
-/** Explains the adjustment, and an interval that disagrees with p. */
-const explanationOf = (
-  { p_value, difference, significant, ci_low, ci_high }: PairFigures,
-  tested: number,
-): string[] => {
-  if (p_value == null || difference === 0) return []
-  const excludesZero = ci_low !== null && ci_high !== null && (ci_low > 0 || ci_high < 0)
-  return [
-    ...(ci_low === null || excludesZero === significant
-      ? []
-      : [`The interval ${excludesZero ? 'excludes' : 'includes'} 0, but p decides: significant means p < 0.05.`]),
-    ...(tested > 1 ? [`Unadjusted ${pText(p_value)}; adjusted for ${tested} comparisons.`] : []),
-  ]
-}
+const explanationOf = ({ p_value, difference }: PairFigures, tested: number): string[] =>
+  p_value == null || difference === 0 || tested < 2
+    ? []
+    : [`Unadjusted ${pText(p_value)}; adjusted for ${tested} comparisons.`]
 
 const isRun = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
 

@@ -1,5 +1,4 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { attemptsOf } from '#lib/protocol/job-plan.ts'
 import { judgedBy, metricsOf } from '#lib/protocol/metrics.ts'
 import { agentLabel, amount, countOf, stepOf, type TrendStep, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/protocol/reports.ts'
@@ -37,9 +36,8 @@ export const trendReport = (request: Request): Promise<Response> =>
     const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
     const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
     const complete = found.jobs.every(isComplete)
-    const attempts = Math.max(1, ...jobs.map((job) => attemptsOf(job) ?? 1))
     const comparison = await runInSteps(
-      comparing({ agents, complete, attempts, threshold }, rule, (run) => previousRun(scored, run)),
+      comparing({ agents, complete, threshold }, rule, (run) => previousRun(scored, run)),
     )
     const points = comparison.agents.map((figures): TrendPoint => {
       const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
