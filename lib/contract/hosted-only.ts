@@ -14,6 +14,13 @@ const operation = (method: Method, path: string) => ({
 
 const credential = (method: Method, path: string) => ({ ...operation(method, path), returnsCredential: true }) as const
 
+const resource = (name: string, path: string) => ({
+  [`list${name}s`]: operation('GET', path),
+  [`create${name}`]: operation('POST', path),
+  [`get${name}`]: operation('GET', `${path}/:id`),
+  [`delete${name}`]: operation('POST', `${path}/:id/delete`),
+})
+
 /** Operations of the hosted service that the local service does not implement: it returns 501 with an alternative, not 404. */
 export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   createSshKey: credential('POST', '/v1/devboxes/:id/create_ssh_key'),
@@ -21,34 +28,19 @@ export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   createMcpToken: credential('POST', '/v1/devboxes/:id/create_mcp_token'),
   createApiKey: credential('POST', '/v1/apikeys'),
   createRestrictedKey: credential('POST', '/v1/restricted_keys'),
-  listBlueprints: operation('GET', '/v1/blueprints'),
+  ...resource('Blueprint', '/v1/blueprints'),
   listPublicBlueprints: operation('GET', '/v1/blueprints/list_public'),
   previewBlueprint: operation('POST', '/v1/blueprints/preview'),
-  createBlueprint: operation('POST', '/v1/blueprints'),
-  getBlueprint: operation('GET', '/v1/blueprints/:id'),
-  deleteBlueprint: operation('POST', '/v1/blueprints/:id/delete'),
   blueprintLogs: operation('GET', '/v1/blueprints/:id/logs'),
-  listAgents: operation('GET', '/v1/agents'),
+  ...resource('Agent', '/v1/agents'),
   listPublicAgents: operation('GET', '/v1/agents/list_public'),
   countAgentDevboxes: operation('GET', '/v1/agents/devbox_counts'),
-  createAgent: operation('POST', '/v1/agents'),
-  getAgent: operation('GET', '/v1/agents/:id'),
-  deleteAgent: operation('POST', '/v1/agents/:id/delete'),
-  listObjects: operation('GET', '/v1/objects'),
+  ...resource('Object', '/v1/objects'),
   listPublicObjects: operation('GET', '/v1/objects/list_public'),
-  createObject: operation('POST', '/v1/objects'),
-  getObject: operation('GET', '/v1/objects/:id'),
   completeObject: operation('POST', '/v1/objects/:id/complete'),
   downloadObject: operation('GET', '/v1/objects/:id/download'),
-  deleteObject: operation('POST', '/v1/objects/:id/delete'),
-  listGatewayConfigs: operation('GET', '/v1/gateway-configs'),
-  createGatewayConfig: operation('POST', '/v1/gateway-configs'),
-  getGatewayConfig: operation('GET', '/v1/gateway-configs/:id'),
+  ...resource('GatewayConfig', '/v1/gateway-configs'),
   updateGatewayConfig: operation('POST', '/v1/gateway-configs/:id'),
-  deleteGatewayConfig: operation('POST', '/v1/gateway-configs/:id/delete'),
-  listMcpConfigs: operation('GET', '/v1/mcp-configs'),
-  createMcpConfig: operation('POST', '/v1/mcp-configs'),
-  getMcpConfig: operation('GET', '/v1/mcp-configs/:id'),
+  ...resource('McpConfig', '/v1/mcp-configs'),
   updateMcpConfig: operation('POST', '/v1/mcp-configs/:id'),
-  deleteMcpConfig: operation('POST', '/v1/mcp-configs/:id/delete'),
 })

@@ -94,7 +94,6 @@ class SqlProcesses {
   readonly #processes = new Set<SqlProcess>()
   readonly #running = new Map<SqlProcess, Job>()
   readonly #waiting: Job[] = []
-  readonly #counted = new Map<string, number>()
   #isClosed = false
 
   constructor(options: Options, limits: { max: number; idleMs: number }) {
@@ -138,17 +137,13 @@ class SqlProcesses {
     this.#running.set(runner, job)
     const { account, request } = job
     const file = fileOf(request)
-    if (file !== undefined && !this.#counted.has(file)) this.#counted.set(file, bytesOf(file))
+    const before = file === undefined ? 0 : bytesOf(file)
     try {
       job.resolve(await runner.run(request))
     } catch (error) {
       job.reject(this.#isClosed ? stopping() : error)
     }
-    if (file !== undefined) {
-      const bytes = bytesOf(file)
-      this.#options.quota.add(account, 'axons', bytes - (this.#counted.get(file) ?? bytes))
-      this.#counted.set(file, bytes)
-    }
+    if (file !== undefined) this.#options.quota.add(account, 'axons', bytesOf(file) - before)
     this.#running.delete(runner)
     this.#next()
   }

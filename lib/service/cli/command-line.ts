@@ -26,15 +26,16 @@ export interface CommandLine extends ServiceConfig {
 const accountPattern = /^[A-Za-z0-9_-]{1,64}$/
 const accountRule = '1 to 64 ASCII letters, digits, - or _'
 
-const hostName = z.string().check(z.regex(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or address'))
-const authority = z
-  .string()
-  .check(z.regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/, 'must be NAME or NAME:PORT'))
+const text = (pattern: RegExp, message: string) => z.string().check(z.regex(pattern, message))
+const hostName = text(/^[A-Za-z0-9.:_-]{1,253}$/, 'must be a host name or address')
+const authority = text(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?$/, 'must be NAME or NAME:PORT')
 
 const integer = (min: number, max: number) => {
   const message = `must be a number from ${min} to ${max}`
-  const digits = z.string().check(z.regex(/^\d{1,9}$/, message))
-  return z.pipe(z.pipe(digits, z.transform(Number)), z.number().check(z.minimum(min, message), z.maximum(max, message)))
+  return z.pipe(
+    z.pipe(text(/^\d{1,9}$/, message), z.transform(Number)),
+    z.number().check(z.minimum(min, message), z.maximum(max, message)),
+  )
 }
 
 const splitAgent = (given: string): [string, string] => {
@@ -46,12 +47,15 @@ const isAgentDefinition = (given: string): boolean => {
   return given.includes('=') && isAgentName(name) && !reservedAgentNames.includes(name) && command.trim() !== ''
 }
 
+const agentRule = 'must be NAME=COMMAND; oracle, nop and command are reserved'
+const agent = z.string().check(z.refine(isAgentDefinition, agentRule))
+
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 }
 const maxDurationSeconds = 7 * 24 * 3600
 const durationRule = 'must be a duration of at most 7d, such as 30s, 10m or 2h'
 const duration = z.pipe(
   z.pipe(
-    z.string().check(z.regex(/^\d{1,9}[smhd]$/, durationRule)),
+    text(/^\d{1,9}[smhd]$/, durationRule),
     z.transform((text) => Number(text.slice(0, -1)) * secondsOf[text.slice(-1) as keyof typeof secondsOf]),
   ),
   z.number().check(z.maximum(maxDurationSeconds, durationRule)),
@@ -59,7 +63,7 @@ const duration = z.pipe(
 
 const sizeUnits = ['', 'K', 'M', 'G', 'T', 'P']
 const size = z.pipe(
-  z.string().check(z.regex(/^\d{1,15}(\.\d{1,3})?[KMGTP]?$/, 'must be a size such as 512M or 2G, or 0 for none')),
+  text(/^\d{1,15}(\.\d{1,3})?[KMGTP]?$/, 'must be a size such as 512M or 2G, or 0 for none'),
   z.transform((text) => {
     const unit = text.replace(/[\d.]/g, '')
     return Math.floor(Number.parseFloat(text) * 1024 ** sizeUnits.indexOf(unit))
@@ -89,20 +93,15 @@ const Flags = z.object({
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'strict-environments': z._default(z.boolean(), false),
-  agent: z._default(
-    z.array(
-      z.string().check(z.refine(isAgentDefinition, 'must be NAME=COMMAND; oracle, nop and command are reserved')),
-    ),
-    [],
-  ),
+  agent: z._default(z.array(agent), []),
   'max-trials': z._default(integer(1, 1000), defaultMaxTrials),
   'max-environments': z._default(size, defaultMaxEnvironmentBytes),
   'keys-fd': z.optional(integer(0, 1023)),
   'drain-seconds': z._default(integer(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
   'validate-answers': z._default(z.boolean(), false),
-  account: z._default(z.string().check(z.regex(accountPattern, `must be ${accountRule}`)), 'local'),
-  name: z.optional(z.string().check(z.regex(/^[^\p{C}]{1,100}$/u, 'must be 1 to 100 printable characters'))),
+  account: z._default(text(accountPattern, `must be ${accountRule}`), 'local'),
+  name: z.optional(text(/^[^\p{C}]{1,100}$/u, 'must be 1 to 100 printable characters')),
   'agent-name': z.optional(z.string()),
   'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),

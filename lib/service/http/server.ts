@@ -33,13 +33,8 @@ interface HttpServer {
 }
 
 /** Serves HTTP/1.1, cleartext HTTP/2 (prior knowledge) and WebSockets on one port. */
-export const listen = async ({
-  host,
-  port,
-  listener,
-  upgrades,
-  idleTimeoutMs = keepAliveTimeoutMs,
-}: ServerOptions): Promise<HttpServer> => {
+export const listen = async (options: ServerOptions): Promise<HttpServer> => {
+  const { host, port, listener, upgrades, idleTimeoutMs = keepAliveTimeoutMs } = options
   const open = new Set<ServerResponse>()
   const tracked: typeof listener = (request, response) => {
     open.add(response)

@@ -8,13 +8,8 @@ interface ChangeWait<T> {
   signal?: AbortSignal
 }
 
-export const waitForChange = <T>({
-  changes,
-  name,
-  check,
-  timeoutMs,
-  signal,
-}: ChangeWait<T>): Promise<T | undefined> => {
+export const waitForChange = <T>(wait: ChangeWait<T>): Promise<T | undefined> => {
+  const { changes, name, check, timeoutMs, signal } = wait
   const found = check()
   if (found !== undefined || timeoutMs <= 0 || signal?.aborted) return Promise.resolve(found)
   return new Promise((resolve) => {

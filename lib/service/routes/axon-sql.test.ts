@@ -68,18 +68,6 @@ describe('POST /v1/axons/{id}/sql/query', () => {
     expect(escaped.rows.length).toBeLessThan(7)
   })
 
-  it('200 alters tables and creates rtree tables', async () => {
-    await query('CREATE TABLE old (a, b, c)')
-    await query('ALTER TABLE old RENAME TO new')
-    await query('ALTER TABLE new RENAME COLUMN b TO bb')
-    await query('ALTER TABLE new DROP COLUMN c')
-    await query('ALTER TABLE new ADD COLUMN d')
-    expect((await query('SELECT * FROM new')).columns.map(({ name }) => name)).toEqual(['a', 'bb', 'd'])
-    await query('CREATE VIRTUAL TABLE boxes USING rtree (id, low, high)')
-    await query('INSERT INTO boxes VALUES (1, 2, 3)')
-    expect((await query('SELECT id FROM boxes WHERE low < 5')).rows).toEqual([[1]])
-  })
-
   it.each([
     ['a syntax error', 'SELEC 1', 'syntax error'],
     ['an unknown table', 'SELECT * FROM missing', 'no such table'],

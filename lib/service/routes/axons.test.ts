@@ -101,16 +101,6 @@ describe('paging', () => {
 })
 
 describe('POST /v1/axons', () => {
-  it('200 applies defaults', async () => {
-    const defaults = { name: null, deleted_at_ms: null, metadata: {} }
-    for (const body of [undefined, { name: null, metadata: null }])
-      expect(await service.client.axons.create({ body })).toEqual({
-        ...defaults,
-        id: expect.stringMatching(/^axn_[0-9a-z]{26}$/),
-        created_at_ms: expect.any(Number),
-      })
-  })
-
   it('200 preserves any key and text', async () => {
     const metadata = JSON.parse(
       '{"__proto__":"p","constructor":"c","hasOwnProperty":"h","":"empty","a.b[c]":"]","\\u0000":"nul","😀":"\\u2028"}',

@@ -126,18 +126,18 @@ export const inspectDatabase = (file: string): Inspection => {
   try {
     const schema = versionOf(database)
     const problem = unsupported(schema, file) ?? damageOf(database)
-    const countKeys = (condition: string) => {
-      if (schema === 0) return 0
-      const { n } = database.prepare(`SELECT count(*) AS n FROM api_keys WHERE revoke_time_ms ${condition}`).get() as {
-        n: number
-      }
-      return n
-    }
+    const keys =
+      schema === 0
+        ? { validKeys: 0, revokedKeys: 0 }
+        : database
+            .prepare(
+              'SELECT count(*) - count(revoke_time_ms) AS validKeys, count(revoke_time_ms) AS revokedKeys FROM api_keys',
+            )
+            .get()
     return {
       schema,
-      ...(problem === undefined ? {} : { problem }),
-      validKeys: countKeys('IS NULL'),
-      revokedKeys: countKeys('IS NOT NULL'),
+      ...(problem !== undefined && { problem }),
+      ...(keys as Pick<Inspection, 'validKeys' | 'revokedKeys'>),
     }
   } finally {
     database.close()

@@ -69,15 +69,6 @@ const rest = {
   validation_type: null,
 }
 
-it('ignores fields that are not columns', () => {
-  const table = open()
-  const strange = { 'name = (SELECT 1) --': 'x', is_public: true }
-  table.insert({ ...scenario('one'), ...strange })
-  table.set('one', { name: 'two', ...strange })
-  table.set('one', strange as Partial<Row>)
-  expect(table.find('one')?.name).toBe('two')
-})
-
 it('lists pages of an account, newest first', () => {
   const table = open()
   for (const id of ['a', 'b', 'c']) table.insert(scenario(id))

@@ -66,13 +66,8 @@ export const findLogProblem = (file: string): Problem | undefined => {
 export const salvageLog = (file: string, lostAndFound: LostAndFound): string | undefined => {
   const problem = findLogProblem(file)
   if (problem === undefined) return undefined
-  const kept = join(lostAndFound.make(), basename(`${file}-wal`))
-  if (problem.keep === 'copy') copyFileSync(`${file}-wal`, kept)
-  if (problem.keep === 'move') {
-    renameSync(`${file}-wal`, kept)
-    rmSync(`${file}-shm`, { force: true })
-  }
-  const text = `${problem.text}${problem.keep ? `. The log was saved as ${kept}` : ''}`
+  const kept = problem.keep && saveLog(file, lostAndFound, problem.keep)
+  const text = `${problem.text}${kept ? `. The log was saved as ${kept}` : ''}`
   lostAndFound.note(text)
   const { problem: damage } = inspectDatabase(file)
   if (damage === undefined) return text
@@ -85,10 +80,17 @@ export const salvageLog = (file: string, lostAndFound: LostAndFound): string | u
 export const saveOrphanedLog = (file: string, lostAndFound: LostAndFound): void => {
   const bytes = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (bytes(file) > 0 || bytes(`${file}-wal`) === 0) return
+  lostAndFound.note(`The log of a lost database was saved as ${saveLog(file, lostAndFound, 'move')}`)
+}
+
+const saveLog = (file: string, lostAndFound: LostAndFound, keep: 'move' | 'copy'): string => {
   const kept = join(lostAndFound.make(), basename(`${file}-wal`))
-  renameSync(`${file}-wal`, kept)
-  rmSync(`${file}-shm`, { force: true })
-  lostAndFound.note(`The log of a lost database was saved as ${kept}`)
+  if (keep === 'copy') copyFileSync(`${file}-wal`, kept)
+  else {
+    renameSync(`${file}-wal`, kept)
+    rmSync(`${file}-shm`, { force: true })
+  }
+  return kept
 }
 
 const readLog = (bytes: Buffer, pageSize: number, index: Buffer | undefined): Log => {
