@@ -100,7 +100,7 @@ export const RuleChoice = ({ rule, onChange }: { rule: FailureRule; onChange: (r
   />
 )
 
-const ruleOptions: { value: FailureRule; label: string }[] = [
+export const ruleOptions: { value: FailureRule; label: string }[] = [
   { value: 'zero', label: 'Failures score 0' },
   { value: 'leave_out', label: 'Exclude failures' },
 ]

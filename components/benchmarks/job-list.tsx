@@ -432,28 +432,26 @@ const nText = ({ n, of }: AgentScore): string =>
 
 const ImportDropZone = ({ onFile }: { onFile: (file: File) => void }) => {
   const [isOver, setIsOver] = useState(false)
-  const over = useEffectEvent((event: DragEvent) => {
-    if (!event.dataTransfer?.types.includes('Files')) return
-    event.preventDefault()
-    event.dataTransfer.dropEffect = 'copy'
-    setIsOver(true)
-  })
-  const leave = useEffectEvent((event: DragEvent) => {
-    if (event.relatedTarget === null) setIsOver(false)
-  })
-  const drop = useEffectEvent((event: DragEvent) => {
-    const [file] = event.dataTransfer?.files ?? []
-    setIsOver(false)
-    if (!file) return
-    event.preventDefault()
-    onFile(file)
-  })
+  const give = useEffectEvent(onFile)
   useEffect(() => {
     const listening = new AbortController()
     const { signal } = listening
-    document.addEventListener('dragover', (event) => over(event), { signal })
-    document.addEventListener('dragleave', (event) => leave(event), { signal })
-    document.addEventListener('drop', (event) => drop(event), { signal })
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return
+      event.preventDefault()
+      event.dataTransfer.dropEffect = 'copy'
+      setIsOver(true)
+    }
+    const drop = (event: DragEvent) => {
+      const [file] = event.dataTransfer?.files ?? []
+      setIsOver(false)
+      if (!file) return
+      event.preventDefault()
+      give(file)
+    }
+    document.addEventListener('dragover', over, { signal })
+    document.addEventListener('dragleave', ({ relatedTarget }) => relatedTarget ?? setIsOver(false), { signal })
+    document.addEventListener('drop', drop, { signal })
     return () => listening.abort()
   }, [])
   return (

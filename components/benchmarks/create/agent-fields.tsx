@@ -33,6 +33,16 @@ export const FormTextField = ({ name, ...props }: FormTextFieldProps) => {
 /** Suggestions; the service decides which agents it knows. */
 const publicNames = ['claude-code', 'codex', 'gemini-cli', 'goose', 'opencode']
 
+const editors = {
+  variables: { label: 'Environment variables', addLabel: 'Add variable', keyPlaceholder: 'NAME' },
+  secrets: {
+    label: 'Secrets',
+    addLabel: 'Add secret',
+    keyPlaceholder: 'VARIABLE',
+    valuePlaceholder: 'Secret name',
+  },
+}
+
 export const AgentFields = () => {
   const id = useId()
   const { control } = useFormContext<JobFormValues>()
@@ -88,37 +98,25 @@ export const AgentFields = () => {
               </Field>
             )}
           />
-          <Controller
-            control={control}
-            name={`agents.${index}.variables`}
-            render={({ field, fieldState }) => (
-              <KeyValueEditor
-                label="Environment variables"
-                addLabel="Add variable"
-                keyPlaceholder="NAME"
-                value={field.value}
-                onChange={field.onChange}
-                error={fieldState.error?.message}
-              />
-            )}
-          />
-          <Controller
-            control={control}
-            name={`agents.${index}.secrets`}
-            render={({ field, fieldState }) => (
-              <KeyValueEditor
-                label="Secrets"
-                addLabel="Add secret"
-                keyPlaceholder="VARIABLE"
-                valuePlaceholder="Secret name"
-                valueSuggestions={secretNames}
-                hint={secretNames.length === 0 ? 'This account has no secrets.' : 'Sets a variable to a secret.'}
-                value={field.value}
-                onChange={field.onChange}
-                error={fieldState.error?.message}
-              />
-            )}
-          />
+          {(['variables', 'secrets'] as const).map((kind) => (
+            <Controller
+              key={kind}
+              control={control}
+              name={`agents.${index}.${kind}`}
+              render={({ field, fieldState }) => (
+                <KeyValueEditor
+                  {...editors[kind]}
+                  {...(kind === 'secrets' && {
+                    valueSuggestions: secretNames,
+                    hint: secretNames.length === 0 ? 'This account has no secrets.' : 'Sets a variable to a secret.',
+                  })}
+                  value={field.value}
+                  onChange={field.onChange}
+                  error={fieldState.error?.message}
+                />
+              )}
+            />
+          ))}
         </fieldset>
       ))}
       <Button size="sm" icon={Plus} onClick={() => append(newAgent)}>

@@ -127,39 +127,22 @@ const Parts = ({ source }: { source: 'benchmark' | 'scenarios' }) => {
   const { control } = useFormContext<JobFormValues>()
   return (
     <>
-      {source === 'benchmark' ? (
-        <Controller
-          control={control}
-          name="benchmark"
-          render={({ field, fieldState }) => (
-            <PartPicker
-              label="Benchmark"
-              many={false}
-              query={jobPartQueries.benchmarks}
-              chosen={field.value ? [field.value] : []}
-              onChoose={([benchmark = null]) => field.onChange(benchmark)}
-              error={fieldState.error?.message}
-              none="No benchmarks yet."
-            />
-          )}
-        />
-      ) : (
-        <Controller
-          control={control}
-          name="scenarios"
-          render={({ field, fieldState }) => (
-            <PartPicker
-              label="Scenarios"
-              many
-              query={jobPartQueries.scenarios}
-              chosen={field.value}
-              onChoose={field.onChange}
-              error={fieldState.error?.message}
-              none="No scenarios yet."
-            />
-          )}
-        />
-      )}
+      <Controller
+        key={source}
+        control={control}
+        name={source === 'benchmark' ? 'benchmark' : 'scenarios'}
+        render={({ field: { value, onChange }, fieldState }) => (
+          <PartPicker
+            label={source === 'benchmark' ? 'Benchmark' : 'Scenarios'}
+            many={source === 'scenarios'}
+            query={jobPartQueries[source === 'benchmark' ? 'benchmarks' : 'scenarios']}
+            chosen={[value ?? []].flat()}
+            onChoose={(chosen) => onChange(source === 'benchmark' ? (chosen[0] ?? null) : chosen)}
+            error={fieldState.error?.message}
+            none={source === 'benchmark' ? 'No benchmarks yet.' : 'No scenarios yet.'}
+          />
+        )}
+      />
       <AgentFields />
       <div className="grid gap-3 sm:grid-cols-3">
         <FormTextField name="concurrency" label="Trials at once" optional inputMode="numeric" />

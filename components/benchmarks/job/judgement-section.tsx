@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleHelp, type LucideIcon as Icon, Scale } from 'lucide-react'
-import { memo, useEffect, useMemo, useRef, useState } from 'react'
+import { memo, useMemo, useState } from 'react'
 import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
@@ -22,7 +22,7 @@ import type {
   ReportChoice,
   Verdict,
 } from '#lib/protocol/reports.ts'
-import { ScoreChoice } from '../choice.tsx'
+import { ruleOptions, ScoreChoice } from '../choice.tsx'
 import { differenceColumn, significanceColumns } from '../figures.tsx'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { ReportActions, tablesOf } from '../report-page.tsx'
@@ -93,19 +93,13 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
   )
 })
 
-/** Polls while the job is active and reads the report once more when it ends. */
+/** Polls while the job is active. The key changes when it ends, so that the report is read once more. */
 const useReport = (job: BenchmarkJob, choice: ReportChoice) => {
   const isActive = !hasJobEnded(job.state)
-  const report = useQuery({
-    ...benchmarkJobQueries.report(job.id, choice),
+  return useQuery({
+    ...benchmarkJobQueries.report(job.id, choice, isActive),
     refetchInterval: isActive ? pollMs : false,
   })
-  const wasActive = useRef(isActive)
-  useEffect(() => {
-    if (wasActive.current && !isActive) void report.refetch()
-    wasActive.current = isActive
-  }, [isActive, report.refetch])
-  return report
 }
 
 const icons: Record<Verdict['tone'], Icon> = {
@@ -139,11 +133,6 @@ const ruleNotes: Record<FailureRule, string> = {
   leave_out:
     'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts (scored or not) and canceled attempts are excluded.',
 }
-
-const ruleOptions: { value: FailureRule; label: string }[] = [
-  { value: 'zero', label: 'Failures score 0' },
-  { value: 'leave_out', label: 'Exclude failures' },
-]
 
 const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
   const [isExpanded, setIsExpanded] = useState(false)

@@ -94,9 +94,9 @@ export const benchmarkJobQueries = {
       queryFn: ({ signal }) => pageApi.benchmarkJobs.get({ params: { id }, signal }),
     }),
 
-  report: (id: string, choice: ReportChoice) =>
+  report: (id: string, choice: ReportChoice, isActive: boolean) =>
     queryOptions({
-      queryKey: [...jobKeys.report(id), choice],
+      queryKey: [...jobKeys.report(id), choice, isActive],
       queryFn: ({ signal }) => fetchConsoleJson<Report>(reportAddress(id, choice), signal),
       // Keeps the metric select, and its focus, while the new figures load.
       placeholderData: (before, query) => (query?.queryKey[2] === id ? before : undefined),
