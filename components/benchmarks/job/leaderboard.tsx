@@ -17,7 +17,6 @@ interface Row {
   suffix: string
   figures: AgentFigures | null
   other: AgentFigures | null
-  otherRule: FailureRule
 }
 
 interface LeaderboardProps {
@@ -38,7 +37,6 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
         suffix: suffixes[at] ?? '',
         figures: find(report?.agents, agent),
         other: find(otherFigures, agent),
-        otherRule: rule === 'zero' ? 'leave_out' : 'zero',
       }),
     )
     .sort(
@@ -55,7 +53,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
   return (
     <DataTable
       caption="Agents of the job, highest mean first, controls last"
-      columns={columnsOf(report).filter(({ id }) => !hidden.includes(id ?? ''))}
+      columns={columnsOf(report, rule).filter(({ id }) => !hidden.includes(id ?? ''))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
     />
@@ -65,11 +63,12 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
 const largestOf = (byK: Readonly<Record<string, number>> | null | undefined): number =>
   Math.max(0, ...Object.keys(byK ?? {}).map(Number))
 
-const ruleLabels: Record<FailureRule, string> = { zero: 'failures as 0', leave_out: 'excluding failures' }
+/** Labels of the figures under the other rule. */
+const otherLabels: Record<FailureRule, string> = { zero: 'excluding failures', leave_out: 'failures as 0' }
 
 const agentFigures = agentColumns<Row>(({ figures }) => figures)
 
-const columnsOf = (report: Report | undefined): Column<Row>[] => {
+const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[] => {
   const axis = axisOf(report)
   return [
     {
@@ -97,7 +96,7 @@ const columnsOf = (report: Report | undefined): Column<Row>[] => {
     {
       id: 'mean',
       header: () => <MeanHeader metric={report?.metric} />,
-      cell: ({ row: { original: row } }) => <Mean {...row} />,
+      cell: ({ row: { original: row } }) => <Mean {...row} rule={rule} />,
       meta: { priority: 2, lines: () => 2, width: '13rem', align: 'right' },
     },
     {
@@ -177,7 +176,7 @@ const axisOf = (report: Report | undefined) =>
     ? { low: 0, high: 1 }
     : axisFor(report.agents.flatMap(({ mean, ci_low, ci_high }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0]))
 
-const Mean = ({ agent, figures, other, otherRule }: Row) => {
+const Mean = ({ agent, figures, other, rule }: Row & { rule: FailureRule }) => {
   if (agent.state === 'finished' && !agent.outcome) return <Missing why="No outcome" />
   if (figures === null) return <span className="text-muted">…</span>
   return (
@@ -193,7 +192,7 @@ const Mean = ({ agent, figures, other, otherRule }: Row) => {
       )}
       {other && (
         <span className="block text-xs leading-4 text-muted">
-          {ruleLabels[otherRule]}{' '}
+          {otherLabels[rule]}{' '}
           <span className="whitespace-nowrap">
             {other.mean === null ? 'None' : `${threeDecimals(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
           </span>

@@ -26,10 +26,7 @@ export const FileTree = ({ tree, selected, onSelect }: FileTreeProps) => {
     shown.findIndex(({ path }) => path === active),
   )
   const toggle = (path: string, isOpen: boolean) => {
-    const next = new Set(opened)
-    if (isOpen) next.add(path)
-    else next.delete(path)
-    setOpened(next)
+    setOpened(new Set(isOpen ? [...opened, path] : [...opened].filter((each) => each !== path)))
   }
   const choose = (row: TreeRow) => {
     setActive(row.path)
@@ -46,6 +43,7 @@ export const FileTree = ({ tree, selected, onSelect }: FileTreeProps) => {
     const row = shown[activeIndex]
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return
     const parent = foldersOf(row.path.replace(/\/$/, '')).at(-1)
+    const isFolder = row.kind === 'folder'
     const steps: Record<string, () => void> = {
       ArrowDown: () => moveTo(activeIndex + 1),
       ArrowUp: () => moveTo(activeIndex - 1),
@@ -53,15 +51,11 @@ export const FileTree = ({ tree, selected, onSelect }: FileTreeProps) => {
       End: () => moveTo(shown.length - 1),
       Enter: () => choose(row),
       ' ': () => choose(row),
-      ArrowRight: () => {
-        if (row.kind !== 'folder') return
-        if (row.isOpen) moveTo(activeIndex + 1)
-        else toggle(row.path, true)
-      },
-      ArrowLeft: () => {
-        if (row.kind === 'folder' && row.isOpen && !tree.isFiltered) toggle(row.path, false)
-        else moveTo(shown.findIndex(({ path }) => path === parent))
-      },
+      ArrowRight: () => isFolder && (row.isOpen ? moveTo(activeIndex + 1) : toggle(row.path, true)),
+      ArrowLeft: () =>
+        isFolder && row.isOpen && !tree.isFiltered
+          ? toggle(row.path, false)
+          : moveTo(shown.findIndex(({ path }) => path === parent)),
     }
     const step = steps[event.key]
     if (!step) return
