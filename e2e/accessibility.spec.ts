@@ -65,19 +65,9 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
   await page.goto(`${product.url}/sign-in`)
   await check(page, 'sign-in')
   await signIn(page, product)
-  await checkAll(page, product, [
-    '/',
-    '/axons',
-    '/axons?search=nothing-has-this',
-    '/axons?state=active&sort=-name&columns=name,state,metadata.env:120,created',
-    '/evictions',
-    '/evictions/history',
-    '/activity',
-    '/snapshots',
-    '/nowhere',
-    '/settings',
-    '/devboxes',
-  ])
+  const filtered = '/axons?state=active&sort=-name&columns=name,state,metadata.env:120,created'
+  const lists = ['/axons', filtered, '/axons?search=nothing', '/evictions/history', '/activity', '/snapshots']
+  await checkAll(page, product, ['/', ...lists, '/evictions', '/nowhere', '/settings', '/devboxes'])
   await page.getByRole('button', { name: 'Filters', exact: true }).click()
   await expect(page.getByRole('dialog', { name: 'Filter devboxes' }).getByLabel('Older than')).toBeVisible()
   await check(page, 'filters of devboxes')
@@ -108,16 +98,10 @@ test('detail pages have no accessibility violations in either theme, wide or nar
   })
   const eviction = { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 600_000 }
   await service.evictions.schedule({ body: eviction })
+  const tabs = ['', '/commands', '/files', '/log', '/snapshots', '/terminal']
   await checkAll(page, product, [
-    `/axons/${axon.id}`,
-    `/axons/${axon.id}/events?event=1`,
-    `/axons/${axon.id}/sql`,
-    `/devboxes/${devbox.id}`,
-    `/devboxes/${devbox.id}/commands`,
-    `/devboxes/${devbox.id}/files`,
-    `/devboxes/${devbox.id}/log`,
-    `/devboxes/${devbox.id}/snapshots`,
-    `/devboxes/${devbox.id}/terminal`,
+    ...['', '/events?event=1', '/sql'].map((tab) => `/axons/${axon.id}${tab}`),
+    ...tabs.map((tab) => `/devboxes/${devbox.id}${tab}`),
   ])
   await service.devboxes.shutdown({ params: { id: devbox.id } })
   await service.snapshots.delete({ params: { id: snapshot.id } })

@@ -63,12 +63,6 @@ test('each list keeps its own columns, and one is exported in full', async ({ si
   await expect(suspend).toBeVisible()
   for (const target of [box.locator('label'), suspend, bar.getByRole('button', { name: 'Clear selection' })])
     await expect.poll(async () => (await target.boundingBox())?.height).toBeGreaterThanOrEqual(44)
-  await expect(async () => {
-    const { x = 0, y = 0, width = 0, height = 0 } = (await bar.boundingBox()) ?? {}
-    expect(x + width).toBeLessThanOrEqual(390)
-    expect(y + height).toBeGreaterThan(800)
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-  }).toPass()
   await suspend.click()
   await page.getByRole('dialog').getByRole('button', { name: 'Suspend 1 devbox' }).click()
   await expect(box.getByText('Suspended', { exact: true })).toBeVisible()
@@ -159,10 +153,6 @@ test("lists, selections and the palette filter by themselves if the service does
     await palette.getByRole('combobox').fill('keep')
     await expect(palette.getByRole('option', { name: 'keep b' })).toBeVisible()
     await expect(palette.getByRole('option', { name: /^other/ })).toHaveCount(0)
-    await expect(palette.getByText('No records match')).toHaveCount(0)
-    await palette.getByRole('combobox').fill('nothing-has-this')
-    await expect(palette.getByText('No records match')).toBeVisible()
-    await expect(palette.getByRole('option', { name: 'keep b' })).toHaveCount(0)
   } finally {
     await elsewhere.stop()
     await foreign.close()

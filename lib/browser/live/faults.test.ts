@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket } from 'ws'
 import { createClient } from '#lib/client/client.ts'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import { type Alert, type AlertHealth, isOpen } from '#lib/protocol/alerts.ts'
-import type { LiveEndpoint, LiveItems, LiveTopic } from '#lib/protocol/live.ts'
+import type { AlertHealth } from '#lib/protocol/alerts.ts'
+import type { LiveItems } from '#lib/protocol/live.ts'
 import { makeQueryClient } from '../queries/query-client.ts'
 import { LiveConnection, type LiveHealth } from './follow.ts'
 
@@ -16,7 +16,6 @@ let service: Server
 let watches: ServerResponse[]
 let requests: string[]
 let respond: (request: IncomingMessage, response: ServerResponse) => void
-let onWatch: (response: ServerResponse) => void
 /** Clock offset of the service. */
 let aheadMs: number
 let gateway: TestConsole
@@ -26,13 +25,12 @@ const json = (response: ServerResponse, body: unknown, status = 200) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 const stream = (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
-const say = (response: ServerResponse | undefined, devbox_id: string, eviction_deadline_ms = Date.now() + 3_600_000) =>
+const say = (response: ServerResponse | undefined, devbox_id: string, eviction_deadline_ms: number) =>
   response?.write(`data: ${JSON.stringify({ devbox_id, eviction_deadline_ms })}\n\n`)
 
 beforeEach(async () => {
   watches = []
   requests = []
-  onWatch = stream
   respond = (_, response) => json(response, { devboxes: [], has_more: false })
   aheadMs = 0
   service = createServer((request, response) => {
@@ -41,7 +39,7 @@ beforeEach(async () => {
     if (request.url === '/healthz') return json(response, {})
     if (request.url?.endsWith('/watch')) {
       watches.push(response)
-      return onWatch(response)
+      return stream(response)
     }
     requests.push(`${request.method} ${request.url?.split('?')[0]}`)
     respond(request, response)
@@ -58,7 +56,6 @@ afterEach(async () => {
 })
 
 const openPage = async () => {
-  const url = `${gateway.url.replace('http', 'ws')}/api/live`
   const cookie = await gateway.signIn('ak_scripted')
   class PageSocket extends NodeWebSocket {
     constructor(address: string) {
@@ -67,81 +64,54 @@ const openPage = async () => {
     }
   }
   const connection = new LiveConnection({
-    url: () => url,
+    url: () => `${gateway.url.replace('http', 'ws')}/api/live`,
     poll: () => Promise.reject(new Error('Polling is not available')),
     isSignedOut: async () => false,
     onSignedOut: () => undefined,
     WebSocket: PageSocket as unknown as typeof WebSocket,
     times: { checkMs: 20, firstMs: 10, maxMs: 100, lingerMs: 0 },
   })
-  const follow = <E extends LiveEndpoint>(topic: LiveTopic<E>) => {
-    const items: LiveItems[E][] = []
-    const health: LiveHealth[] = []
-    const controller = new AbortController()
-    leaving.push(controller)
-    connection
-      .follow(topic, {
-        signal: controller.signal,
-        onItems: (some) => items.push(...some),
-        onHealth: (now) => health.push(now),
-      })
-      .catch(() => undefined)
-    const is = (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state).toBe(state)
-    return { items, health, is }
+  const items: LiveItems['alerts.watch'][] = []
+  const health: LiveHealth[] = []
+  const controller = new AbortController()
+  leaving.push(controller)
+  connection
+    .follow(
+      { endpoint: 'alerts.watch' },
+      { signal: controller.signal, onItems: (some) => items.push(...some), onHealth: (now) => health.push(now) },
+    )
+    .catch(() => undefined)
+  return {
+    check: () => connection.check(),
+    offsetMs: () => health.at(-1)?.clockOffsetMs ?? 0,
+    announced: () => items.flatMap(({ event, data }) => (event === 'alert' ? [data] : [])),
+    is: (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state).toBe(state),
+    /** Health of the eviction stream as the Evictions page shows it. */
+    stream: async () =>
+      ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream.state,
   }
-  const evictions = () => {
-    const followed = follow({ endpoint: 'alerts.watch' })
-    return { ...followed, feed: () => ({ pending: pendingOf(followed.items) }) }
-  }
-  return { connection, follow, evictions, cookie }
-}
-const pendingOf = (items: readonly LiveItems['alerts.watch'][]) => {
-  const pending = new Map<string, Alert>()
-  const update = (alert: Alert) => {
-    if (alert.kind === 'eviction' && isOpen(alert)) pending.set(alert.id, alert)
-    else pending.delete(alert.id)
-  }
-  for (const { event, data } of items) {
-    if (event === 'snapshot') pending.clear()
-    if (event === 'snapshot') for (const alert of data.alerts) update(alert)
-    if (event === 'alert') update(data)
-  }
-  return [...pending.values()]
-    .map(({ devbox_id, deadline_ms }) => ({ devbox_id, eviction_deadline_ms: deadline_ms }))
-    .sort((a, b) => a.eviction_deadline_ms - b.eviction_deadline_ms || (a.devbox_id < b.devbox_id ? -1 : 1))
 }
 
-const timeLeftMs = (health: LiveHealth | undefined, deadlineMs: number, nowMs: number) =>
-  deadlineMs - nowMs - (health?.clockOffsetMs ?? 0)
-
-/** Health of the eviction stream as the Evictions page shows it. */
-const streamHealth = async (cookie: string) =>
-  ((await (await gateway.fetch('/api/alerts/health', { cookie })).json()) as AlertHealth).stream
 /** Tolerance for clock offsets, since a busy machine may be seconds late. */
 const aMinuteMs = 60_000
 
 describe('the page', () => {
   it('is current after an hour of sleep, without repeated alarms', async () => {
-    const opened = await openPage()
-    const page = opened.evictions()
-    const alerts = opened.follow({ endpoint: 'alerts.watch' })
-    const announced = () =>
-      alerts.items.flatMap((item) => (item.event === 'alert' ? [`${item.data.state} #${item.data.alarms}`] : []))
+    const page = await openPage()
+    const states = () => page.announced().map(({ state, alarms }) => `${state} #${alarms}`)
     respond = ({ url }, response) =>
       json(response, url?.includes('dbx_1') ? { id: 'dbx_1', status: 'running' } : { devboxes: [], has_more: false })
     await page.is('live')
-    await expect.poll(async () => (await streamHealth(opened.cookie)).state).toBe('live')
+    await expect.poll(page.stream).toBe('live')
     say(watches[0], 'dbx_1', Date.now() + 660_000)
-    await expect.poll(() => page.feed().pending).toHaveLength(1)
-    await expect.poll(announced).toContain('new #1')
+    await expect.poll(states).toContain('new #1')
     const now = Date.now
     vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000)
-    opened.connection.check()
+    page.check()
     await page.is('live')
-    await expect.poll(() => page.feed().pending).toEqual([])
     // A missed deadline is reported as passed, without another alarm.
-    await expect.poll(() => announced().at(-1)).toBe('passed #1')
-    expect(new Set(announced())).toEqual(new Set(['new #1', 'passed #1']))
+    await expect.poll(() => states().at(-1)).toBe('passed #1')
+    expect(new Set(states())).toEqual(new Set(['new #1', 'passed #1']))
   })
 
   it.each([
@@ -149,17 +119,13 @@ describe('the page', () => {
     ['behind', -600_000],
   ])('counts deadlines by the clock of a service ten minutes %s', async (_, ms) => {
     aheadMs = ms
-    const opened = await openPage()
-    const [page, alerts] = [opened.evictions(), opened.follow({ endpoint: 'alerts.watch' })]
+    const page = await openPage()
     await page.is('live')
-    await expect.poll(() => Math.abs((page.health.at(-1)?.clockOffsetMs ?? 0) - ms)).toBeLessThan(aMinuteMs)
+    await expect.poll(() => Math.abs(page.offsetMs() - ms)).toBeLessThan(aMinuteMs)
     const deadlineMs = Date.now() + ms + 300_000
     say(watches.at(-1), 'dbx_1', deadlineMs)
-    await expect.poll(() => page.feed().pending).toHaveLength(1)
-    const leftMs = timeLeftMs(page.health.at(-1), deadlineMs, deadlineMs - ms - 300_000)
-    expect(Math.abs(leftMs - 300_000)).toBeLessThan(aMinuteMs)
-    const announced = expect.objectContaining({ devbox_id: 'dbx_1', state: 'new', alarms: 1 })
-    await expect.poll(() => alerts.items).toContainEqual({ event: 'alert', data: announced })
+    const alert = { devbox_id: 'dbx_1', state: 'new', alarms: 1, deadline_ms: deadlineMs }
+    await expect.poll(() => page.announced().at(-1)).toMatchObject(alert)
   })
 })
 

@@ -210,17 +210,6 @@ describe('health', () => {
     await expect.poll(() => items).toHaveLength(1)
     expect(states).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
   })
-
-  it('reconnects at once when the page becomes visible', async () => {
-    const page = await openPage()
-    const { is } = page.followed((await newAxon()).topic)
-    await is('live')
-    pageNetwork.break()
-    await is('lost')
-    pageNetwork.mend()
-    page.connection.check()
-    await is('live')
-  })
 })
 
 describe('sign-out', () => {

@@ -20,8 +20,6 @@ beforeEach(() => {
   lists += 1
 })
 
-const emptyAxon: Axon = { id: '', name: null, created_at_ms: 0, deleted_at_ms: null, metadata: {} }
-
 const reading = () => ({
   queryKey: ['axons', lists, query],
   query,
@@ -48,7 +46,7 @@ const openList = async (pages: number) => {
     Object.assign(shown, { from, to })
     return client.fetchQuery({ ...refreshing, staleTime: 0 })
   }
-  return { client, rows, refresh, names: () => rows().map(({ name }) => name) }
+  return { client, rows, refresh }
 }
 
 it('reads the rows in view in one call, however many pages are loaded', async () => {
@@ -60,16 +58,6 @@ it('reads the rows in view in one call, however many pages are loaded', async ()
   expect(calls.slice(6)).toEqual([{ ...query, starting_after: list.rows()[69]?.id, limit: 55 }])
   expect(list.rows()[90]?.metadata).toEqual({ seen: 'yes' })
   expect(list.rows()).toHaveLength(125)
-  expect(new Set(list.names()).size).toBe(125)
-})
-
-it('polls often while a row in view is active', () => {
-  const intervalMs = (isActive: boolean) => {
-    const shown = () => ({ from: 0, to: 1, rows: [{ ...emptyAxon, id: 'axn_1' }], loaded: 1 })
-    const { refetchInterval } = listRefresh({ ...reading(), isActive: () => isActive }, shown)
-    return (refetchInterval as (query: object) => number)({ state: { error: null } })
-  }
-  expect([intervalMs(true), intervalMs(false)]).toEqual([2_000, 30_000])
 })
 
 it('starts from the top if the row to start after was removed', async () => {
