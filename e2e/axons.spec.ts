@@ -260,16 +260,6 @@ test("SQL statements run in the axon's database and errors appear beside them", 
   await expect(page.getByRole('table', { name: 'Result' })).toContainText('42')
 })
 
-test('an unknown id and an invalid address are explained', async ({ signedIn: page, product }) => {
-  await seed(product)
-  await page.goto(`${product.url}/axons/axn_nobody`)
-  await expect(page.getByRole('heading', { name: 'No axon with this id' })).toBeVisible()
-  await page.goto(`${product.url}/axons?sort=colour&limit=0`)
-  await expect(page.getByText('This address has invalid filters')).toBeVisible()
-  await page.getByRole('link', { name: 'Show the list without filters' }).click()
-  await size(page, /Showing \d+ of \d+/)
-})
-
 const seeded = new WeakSet<Product>()
 
 const seed = async (product: Product) => {

@@ -96,18 +96,9 @@ test('every dialog restores focus to its opener', async ({ signedIn: page, produ
   const main = page.getByRole('main')
   const dialogs: [path: string, openers: (readonly [button: string, item?: string])[]][] = [
     ['/axons', [['Create axon'], ['Columns']]],
-    [`/axons/${axon.id}`, [['Edit metadata'], ['Delete axon']]],
+    [`/axons/${axon.id}`, [['Edit metadata']]],
     ['/devboxes', [['Create devbox']]],
-    [
-      `/devboxes/${id}`,
-      [
-        ['Shut down devbox'],
-        ['More actions', 'Take snapshot'],
-        ['More actions', 'Edit name and metadata'],
-        ['More actions', 'Duplicate devbox'],
-      ],
-    ],
-    [`/devboxes/${id}/files`, [['New folder']]],
+    [`/devboxes/${id}`, [['Shut down devbox'], ['More actions', 'Take snapshot']]],
     ['/benchmark-jobs', [['Create job']]],
     ['/evictions', [['Start drill']]],
   ]
