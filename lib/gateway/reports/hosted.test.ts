@@ -43,28 +43,6 @@ it('reports a job without outcomes as incomplete and empty', () => {
   }
 })
 
-it('accepts outcomes with null fields and unknown states', () => {
-  const report = reportOf(
-    jobOf({
-      state: 'completed',
-      benchmark_outcomes: [
-        outcome('a', [
-          { scenario_definition_id: 's1', scenario_name: 'one', state: 'COMPLETED', score: 1, duration_ms: null },
-          { scenario_definition_id: 's2', scenario_name: 'two', state: 'COMPLETED', score: null },
-          { scenario_definition_id: 's3', scenario_name: 'three', state: 'SKIPPED' },
-        ]),
-        outcome('b', []),
-      ],
-    }),
-  )
-  const [a, b] = report.agents
-  expect([a?.mean, a?.n_scenarios, a?.n_completed, a?.n_other]).toEqual([0.5, 2, 2, 1])
-  expect([a?.duration_median_ms, a?.reasons.duration_median_ms]).toEqual([null, 'no attempt reports a duration'])
-  expect([b?.mean, b?.n_scenarios]).toEqual([null, 0])
-  expect(report.pairs[0]).toMatchObject({ n: 0, difference: null, p_value: null, significant: false })
-  expect(reportMarkdown(report)).toContain('| b | n/a | n/a | 0 | 0 |')
-})
-
 it('reports tokens and cost with the number of attempts that report them', () => {
   const attempt = (usage: object | null) => ({ scenario_definition_id: 's1', state: 'COMPLETED', score: 1, usage })
   const report = reportOf(
@@ -116,13 +94,6 @@ it('accepts missing and repeated ids', () => {
     ['bmj_1 run 4', 0.25, 2],
   ])
   expect(verdict.lead).toMatch(/^c leads b by 0\.500 /)
-})
-
-it('names a scenario by its id, or unnamed', () => {
-  const completed = { state: 'COMPLETED', score: 1, scenario_name: ' ' }
-  const outcomes = [outcome('a', [{ ...completed, scenario_definition_id: 'scn_1' }, completed]), outcome('b', [])]
-  const { excluded_scenarios } = reportOf(jobOf({ state: 'completed', benchmark_outcomes: outcomes }))
-  expect(excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scn_1', 'Unnamed scenario'])
 })
 
 it('lists differences between jobs', () => {

@@ -106,17 +106,6 @@ describe('the end of a benchmark run', () => {
       service.client.scenarioRuns.start({ body: { scenario_id: scenarios[0] ?? '', benchmark_run_id: id } }),
     ).rejects.toMatchObject({ status: 409, field: 'benchmark_run_id' })
   })
-
-  it('is the same after a restart', async () => {
-    const { id, started } = await startInStates(['completed', 'running'])
-    await service.restart()
-    expect(await statesOf(id)).toEqual(['completed', 'running'])
-    expect(await service.client.benchmarkRuns.cancel({ params: { id } })).toMatchObject({
-      state: 'canceled',
-      score: 0.5,
-    })
-    await expect.poll(() => devboxesOf(started)).toEqual(['shutdown', 'shutdown'])
-  })
 })
 
 describe('benchmark runs', () => {
