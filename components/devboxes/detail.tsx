@@ -9,7 +9,7 @@ import { EvictedBadge, EvictionBadge } from '#components/alerts/devbox-eviction.
 import { alertQueries } from '#components/alerts/queries.ts'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { DescribeDialog } from '#components/list/describe-dialog.tsx'
-import { useTerminalsHref } from '#components/terminal/workspace/use-terminal-request.ts'
+import { useTerminalsHref } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'

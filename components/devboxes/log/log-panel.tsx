@@ -4,7 +4,7 @@ import { Download, Search, SlidersHorizontal, SquareTerminal, X } from 'lucide-r
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { devboxQueries } from '#components/devboxes/queries.ts'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
-import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-request.ts'
+import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { classes } from '#components/ui/classes.ts'

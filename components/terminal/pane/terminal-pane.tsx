@@ -18,9 +18,8 @@ import { TerminalLinks } from '../tools/terminal-links.tsx'
 import { useFontSizeKeys } from '../tools/terminal-settings.tsx'
 import { TerminalStatusBar } from '../tools/terminal-status-bar.tsx'
 import { NoticeBar } from './connection-notice.tsx'
-import { type OpenedTerminal, useTerminalState } from './opened-terminal.ts'
+import { type OpenedTerminal, useOpenedTerminal, useTerminalState } from './opened-terminal.ts'
 import { PaneNotices, StateAnnouncement, WatchingBar } from './pane-notices.tsx'
-import { useOpenedTerminal } from './use-opened-terminal.ts'
 import {
   type PaneStatus,
   useCursorInSight,

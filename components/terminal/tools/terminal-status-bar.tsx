@@ -144,12 +144,6 @@ const TerminalViewers = ({ opened }: { opened: OpenedTerminal }) => {
 
 const staleMs = 12_000
 
-const levels = [
-  { belowMs: 100, word: 'fast', color: 'text-ok' },
-  { belowMs: 300, word: 'slow', color: 'text-attention' },
-  { belowMs: Number.POSITIVE_INFINITY, word: 'very slow', color: 'text-danger' },
-]
-
 /** Round-trip time of a keystroke, without the shell's own time. */
 const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
   const { latency, connection } = useTerminalState(opened.session)
@@ -158,26 +152,19 @@ const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
   const isStale = isOld || connection.phase !== 'open'
   const { consoleMs, serviceMs, atMs } = latency
   const totalMs = consoleMs + (serviceMs ?? 0)
-  const level = levels.find(({ belowMs }) => totalMs < belowMs)
   const amount = formatMs(totalMs)
-  const word = isStale ? 'not measured now' : (level?.word ?? '')
   return (
     <StatusPopover
       label="Latency"
       icon={Activity}
-      name={`Latency ${amount}, ${word}`}
-      color={isStale ? undefined : level?.color}
-      figure={
-        <span className={isStale ? 'line-through' : ''}>
-          {isStale || totalMs < 100 ? amount : `${amount}, ${word}`}
-        </span>
-      }
+      name={isStale ? `Latency ${amount}, not measured now` : `Latency ${amount}`}
+      figure={<span className={isStale ? 'line-through' : ''}>{amount}</span>}
     >
       <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
         <dt className="text-muted">This page to the console</dt>
         <dd className="tabular text-right">{formatMs(consoleMs)}</dd>
         <dt className="text-muted">The console to the service</dt>
-        <dd className="tabular text-right">{serviceMs === null ? 'not told' : formatMs(serviceMs)}</dd>
+        <dd className="tabular text-right">{serviceMs === null ? 'not reported' : formatMs(serviceMs)}</dd>
       </dl>
       <p className="text-sm text-muted">
         Round trips, the middle of the last five. Measured <RelativeTime ms={atMs} />.

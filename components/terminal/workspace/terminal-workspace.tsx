@@ -1,4 +1,5 @@
 'use client'
+import { Columns2, type LucideIcon, Maximize2, Minimize2, Rows2, X } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import {
   type ReactNode,
@@ -11,16 +12,17 @@ import {
   useState,
 } from 'react'
 import { classes } from '#components/ui/classes.ts'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
+import type { SplitDirection } from '#lib/terminal/layout/layout.ts'
 import { terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 import { PortsDialog, useDevboxPort } from '../tools/devbox-port.tsx'
-import { PaneActions } from './pane-actions.tsx'
 import { type PanePlace, TerminalSplits } from './terminal-splits.tsx'
 import { TerminalTabs } from './terminal-tabs.tsx'
 import { useFullWindow } from './use-full-window.ts'
-import { useWorkspace } from './use-workspace.ts'
+import { useWorkspace, type Workspace } from './use-workspace.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 interface TerminalWorkspaceProps {
@@ -147,3 +149,59 @@ const useNoStrayDrops = (): void =>
     window.addEventListener('drop', refuse, { signal: listening.signal })
     return () => listening.abort()
   }, [])
+
+const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }) => {
+  const { panes, isNarrow, tooMany, activate, split } = workspace
+  const isMaximized = workspace.maximized === name
+  const maximize = () => {
+    workspace.toggleMaximized(name)
+    activate(name)
+    workspace.focus(name)
+  }
+  const place = panes.indexOf(name)
+  if (isNarrow)
+    return (
+      panes.length > 1 && (
+        <button
+          type="button"
+          onClick={() => activate(panes[(place + 1) % panes.length] as string)}
+          className="tabular h-6 shrink-0 rounded-md border border-line px-2 text-sm hover:bg-surface-2"
+        >
+          <span className="sr-only">Show the next pane. This is </span>
+          {place + 1} of {panes.length}
+        </button>
+      )
+    )
+  const splitButton = (label: string, icon: LucideIcon, way: SplitDirection) => (
+    <IconButton
+      size="sm"
+      icon={icon}
+      label={label}
+      disabledReason={tooMany}
+      onClick={() => split(way, name)}
+      className="@max-md:hidden"
+    />
+  )
+  return (
+    <>
+      {splitButton('Split right', Columns2, 'right')}
+      {splitButton('Split down', Rows2, 'down')}
+      {panes.length > 1 && (
+        <>
+          <IconButton
+            size="sm"
+            icon={isMaximized ? Minimize2 : Maximize2}
+            label={isMaximized ? 'Show all panes' : 'Maximize pane'}
+            onClick={maximize}
+          />
+          <IconButton
+            size="sm"
+            icon={X}
+            label="Close pane (the shell keeps running)"
+            onClick={() => workspace.closePane(name)}
+          />
+        </>
+      )}
+    </>
+  )
+}

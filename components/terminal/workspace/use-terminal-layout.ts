@@ -1,8 +1,10 @@
-import { useSearchParams } from 'next/navigation'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { usePathname, useRouter, useSearchParams } from 'next/navigation'
+import { useCallback, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react'
 import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
+import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
+import { useTerminalRequests } from '../terminal-requests.tsx'
 
 type How = 'push' | 'replace'
 
@@ -49,5 +51,32 @@ const search = () => new URLSearchParams(location.search)
 
 const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
 
-/** The layout this browser tab last showed, for links back to the terminals. */
-export const rememberedLayout = (devboxId: string): string => readTab(storageKey(devboxId)) ?? ''
+export const useTerminalsHref = (devboxId: string): string => {
+  const params = useSearchParams()
+  const pathname = usePathname()
+  // Re-read on each navigation. The server has no remembered layout.
+  const remembered = useSyncExternalStore(
+    neverChanges,
+    () => readTab(storageKey(devboxId)) ?? '',
+    () => '',
+  )
+  const text = isTerminalPath(pathname) ? params.get('t') : remembered
+  return terminalsPath(devboxId, parseLayout(text).layout)
+}
+
+const isTerminalPath = (pathname: string) => /^\/devboxes\/[^/]+\/terminal$/.test(pathname)
+
+const neverChanges = () => () => undefined
+
+export const useTerminalRequest = (devboxId: string) => {
+  const router = useRouter()
+  const requests = useTerminalRequests()
+  const href = useTerminalsHref(devboxId)
+  return useCallback(
+    <Kind extends RequestKind>(...request: [] | [kind: Kind, ...detail: Detail<Kind>]) => {
+      if (request.length > 0) requests.ask(devboxId, ...(request as [Kind, ...Detail<Kind>]))
+      if (location.pathname !== new URL(href, location.href).pathname) router.push(href, { scroll: false })
+    },
+    [devboxId, href, requests, router],
+  )
+}
