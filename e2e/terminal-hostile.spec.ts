@@ -113,7 +113,6 @@ test("multi-line pastes are confirmed and can't end bracketed paste", async ({ s
     await page.keyboard.press('Control+V')
   }
   const dialog = page.getByRole('dialog')
-  const promptLine = async () => (await screenText(page)).trimEnd().split('\n').at(-1) ?? ''
 
   await paste('a\nb')
   await expect(dialog).toContainText('Paste 2 lines?')
@@ -133,13 +132,6 @@ test("multi-line pastes are confirmed and can't end bracketed paste", async ({ s
   await untilFocused(page)
   await page.keyboard.press('Control+C')
   await untilText(page, /echo two[\s\S]*\^C\n.*\$\s*$/)
-
-  await paste('echo \\\n  joined\n')
-  await dialog.getByRole('button', { name: 'Paste as one line' }).click()
-  await expect.poll(promptLine).toMatch(/\$ echo joined$/)
-  await untilFocused(page)
-  await page.keyboard.press('Control+C')
-  await untilText(page, /echo joined\^C\n.*\$\s*$/)
 
   // Without bracketed paste even a single line needs confirmation.
   await page.keyboard.type('cat\n')

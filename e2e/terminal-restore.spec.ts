@@ -97,12 +97,6 @@ test('input typed at the first prompt arrives, and a reload attaches once', asyn
   sockets.length = 0
   await page.reload({ waitUntil: 'commit' })
   await page.waitForFunction(isSeen)
-  await type(page, 'not this')
-  await page.keyboard.press('Control+u')
-  await page.keyboard.press('ArrowUp')
-  await page.keyboard.press('Enter')
-  await untilText(page, /^typed[\s\S]*^typed/m)
-  await untilPrompt(page)
   await type(page, 'echo ag""ain\n')
   await untilText(page, /^again/m)
   expect(sockets.filter((path) => path.startsWith('/api/terminals/'))).toHaveLength(1)

@@ -58,23 +58,6 @@ test('find counts matches and keeps its position during output', async ({ signed
   await expect(page.locator('.xterm-helper-textarea')).toBeFocused()
 })
 
-test('scrolled-up terminals stay in place during output', async ({ signedIn: page, product }) => {
-  const id = await openTerminal(page, product, 'scrolling')
-  await page.keyboard.type('seq 900; (until [ -e ~/go ]; do sleep 0.1; done; seq 901 1000) &\n')
-  await untilText(page, /^900$/m)
-  const above = () =>
-    page.evaluate(() => window.term && window.term.buffer.active.baseY - window.term.buffer.active.viewportY)
-  const inside = await cell(page, 5, 5)
-  await page.mouse.move(inside.x, inside.y)
-  await page.mouse.wheel(0, -60)
-  await expect.poll(above).toBeGreaterThan(0)
-  expect(await above()).toBeLessThan(10)
-  const line = await page.evaluate(() => window.term?.buffer.active.viewportY)
-  await product.service.executions.executeSync({ params: { id }, body: { command: 'touch ~/go' } })
-  await untilText(page, /^1000$/m)
-  expect(await page.evaluate(() => window.term?.buffer.active.viewportY)).toBe(line)
-})
-
 test('Ctrl+C copies a selection with wrapped lines joined, and interrupts without one', async ({
   signedIn: page,
   product,
@@ -100,14 +83,6 @@ test('Ctrl+C copies a selection with wrapped lines joined, and interrupts withou
   await untilText(page, /\^C\n.*\$\s*$/)
   await page.keyboard.type('echo interrupted\n')
   await untilText(page, /^interrupted$/m)
-
-  await page.getByRole('button', { name: 'Terminal settings' }).click()
-  await page.getByLabel('Copy on select').check()
-  await page.keyboard.press('Escape')
-  await expect(page.getByRole('dialog')).toBeHidden()
-  const word = await cell(page, 1, 0)
-  await page.mouse.dblclick(word.x, word.y)
-  await expect.poll(() => clipboard(page)).toBe('word')
 })
 
 test('terminal settings apply immediately in all windows and survive a reload', async ({

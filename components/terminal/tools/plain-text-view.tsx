@@ -7,14 +7,14 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useCopy } from '#components/ui/use-copy.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
-import { type TerminalText, terminalText } from '#lib/terminal/page/lines.ts'
+import { terminalText } from '#lib/terminal/page/lines.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 
 /** A static text snapshot of the terminal for screen readers, browser search and touch selection. */
 export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
-  const [read, setRead] = useState<TerminalText & { atMs: number }>()
+  const [read, setRead] = useState<{ text: string; atMs: number }>()
   const { result, copy } = useCopy('the text')
-  const readNow = () => setRead({ ...terminalText(opened.terminal.buffer.active), atMs: Date.now() })
+  const readNow = () => setRead({ text: terminalText(opened.terminal.buffer.active), atMs: Date.now() })
   return (
     <>
       <IconButton size="sm" icon={FileText} label="View as plain text" onClick={readNow} />
@@ -38,7 +38,8 @@ export const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
         >
           <div className="space-y-2">
             <p role="status" className="tabular text-sm text-muted">
-              {formatCountOf(read.lines, 'line')}, read <RelativeTime ms={read.atMs} />; the newest at the end
+              {formatCountOf(read.text.split('\n').length, 'line')}, read <RelativeTime ms={read.atMs} />; the newest at
+              the end
             </p>
             <TextArea text={read.text} />
           </div>

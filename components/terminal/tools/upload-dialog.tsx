@@ -123,18 +123,13 @@ const runUploads = async (devboxId: string, uploads: readonly { path: string; fi
   const failures: { path: string; reason: string }[] = []
   let done = 0
   for (const [index, { path, file }] of uploads.entries()) {
-    let shown = -1
-    const reportProgress = (part: number) => {
-      const percent = Math.floor(part * 100)
-      if (percent === shown) return
-      shown = percent
+    const reportProgress = (part: number) =>
       toast.info(<Uploading file={file} />, {
         id,
         durationMs: Number.POSITIVE_INFINITY,
-        description: `${percent} % of ${formatBytes(file.size)}${uploads.length > 1 ? `, file ${index + 1} of ${uploads.length}` : ''}`,
+        description: `${Math.floor(part * 100)} % of ${formatBytes(file.size)}${uploads.length > 1 ? `, file ${index + 1} of ${uploads.length}` : ''}`,
         action: { label: 'Cancel', onClick: () => leaving.abort() },
       })
-    }
     reportProgress(0)
     try {
       await uploadFile(devboxId, path, file, { signal: leaving.signal, onProgress: reportProgress })

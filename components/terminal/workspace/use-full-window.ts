@@ -53,16 +53,15 @@ export const useFullWindow = (hasOwnWindow: boolean): FullWindow => {
 const enter = async () => {
   // The whole page, so that dialogs and toasts stay visible.
   await document.documentElement.requestFullscreen({ navigationUI: 'hide' })
-  const { keyboard } = navigator as KeyboardLock
-  const isLocked = await keyboard?.lock?.().then(
+  const isLocked = await (navigator as KeyboardLock).keyboard?.lock?.().then(
     () => true,
     () => false,
   )
-  if (isLocked) toast.info('All keys go to the terminal', { description: 'Hold Esc to leave full screen.' })
-  else
-    toast.info('Full screen', {
-      description: 'This browser keeps Esc, Ctrl+W and Ctrl+T. Press Esc to leave full screen.',
-    })
+  toast.info('Full screen', {
+    description: isLocked
+      ? 'All keys go to the terminal. Hold Esc to leave.'
+      : 'This browser keeps Esc, Ctrl+W and Ctrl+T. Press Esc to leave.',
+  })
 }
 
 const leave = async () => {

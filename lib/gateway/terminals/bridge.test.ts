@@ -37,7 +37,7 @@ describe('a terminal', () => {
     await page.told({ t: 'ready', created: true, cols: 91, rows: 29 })
     page.type('echo $((6*7)); stty size\n')
     await page.shows(/42\r\n29 91\r\n/)
-    expect(page.order[0]).toBe('ready')
+    expect(page.notices[0]?.t).toBe('ready')
     await page.leave()
   })
 

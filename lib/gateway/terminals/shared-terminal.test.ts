@@ -130,7 +130,7 @@ describe('a lost connection to the service', () => {
     }
     await endNumbers(page)
     expectNumbers(textOf(page))
-    expect(page.order.filter((each) => each === 'ready')).toHaveLength(1)
+    expect(page.notices.filter(({ t }) => t === 'ready')).toHaveLength(1)
     await page.told({ t: 'state', upstream: 'retrying' })
   })
 
@@ -215,34 +215,6 @@ describe('an unwatched terminal', () => {
   })
 })
 
-describe('a terminal whose devbox was suspended', () => {
-  it('keeps its old screen above the new shell', async () => {
-    const { id } = await service.client.devboxes.createAndAwaitRunning({ body: { name: 'sleeper' } })
-    const openThere = async () => {
-      const page = new TestPage(gateway, `/api/terminals/${id}/main?cols=80&rows=24`, { cookie })
-      pages.push(page)
-      await page.told({ t: 'people' })
-      return page
-    }
-    const before = await openThere()
-    await run(before, 'echo old-$((1+1))')
-    await before.shows('old-2')
-    await service.client.devboxes.suspend({ params: { id } })
-    expect((await before.closed).code).toBe(terminalClose.devboxNotRunning)
-    const become = (status: 'suspended' | 'running') =>
-      service.client.devboxes.waitForStatus({ params: { id }, body: { statuses: [status] } })
-    await become('suspended')
-    await service.client.devboxes.resume({ params: { id } })
-    await become('running')
-    const after = await openThere()
-    expect(after.last('ready')).toMatchObject({ created: true, has_last_shell: true, from: 'snapshot' })
-    await after.shows(' new shell ─')
-    expect(after.lastSnapshot?.toString()).toContain('old-2')
-    await run(after, 'echo new-$((1+1))')
-    await after.shows('new-2')
-  })
-})
-
 describe('output faster than the page reads', () => {
   it('is replaced by a snapshot and blocks neither shell nor writer', async () => {
     const writer = await open('flood', { ack: '1' })
@@ -293,7 +265,7 @@ describe('output faster than the page reads', () => {
     const { code, reason } = await page.closed
     expect(code).toBe(terminalClose.shellEnded)
     expect(reason).toContain('ended with 7')
-    expect(page.lastNotice).toMatchObject({ t: 'exit', code: 7 })
+    expect(page.notices.at(-1)).toMatchObject({ t: 'exit', code: 7 })
     expect(page.shown).toMatch(/last words\r\n/)
   })
 })

@@ -77,19 +77,6 @@ it('sends output printed during a snapshot right after it', async () => {
   output.dispose()
 })
 
-it('takes another snapshot if too much was printed meanwhile', async () => {
-  const output = outputOf()
-  const { viewer, snapshots, print } = await pageAt(output)
-  print(colorful)
-  viewer.begin(ready, undefined)
-  print(colorful)
-  print(Buffer.from('the end'))
-  await until(() => expect(snapshots.at(-1)?.bytes.toString()).toContain('the end'))
-  expect(snapshots.map(({ offset }) => offset)).toEqual([colorful.length, 2 * colorful.length + 7])
-  expect(snapshots[0]?.after).toHaveLength(0)
-  output.dispose()
-})
-
 it('limits the scrollback to what a page can hold', async () => {
   const output = outputOf()
   output.keep(10_000)

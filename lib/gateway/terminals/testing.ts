@@ -36,7 +36,6 @@ type NoticeOf<K extends Kind> = Extract<TerminalNotice, { t: K }>
 export class TestPage {
   readonly socket: WebSocket
   readonly notices: TerminalNotice[] = []
-  readonly order: ('output' | 'snapshot' | Kind)[] = []
   readonly closed: Promise<{ code: number; reason: string }>
   /** Everything shown so far, including snapshots, as text. */
   shown = ''
@@ -65,10 +64,6 @@ export class TestPage {
     )
     this.closed = once(this.socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }))
     this.closed.catch(() => undefined)
-  }
-
-  get lastNotice(): TerminalNotice | undefined {
-    return this.notices.at(-1)
   }
 
   last<K extends Kind>(kind: K): NoticeOf<K> | undefined {
@@ -126,7 +121,6 @@ export class TestPage {
 
   #notice(notice: TerminalNotice) {
     this.notices.push(notice)
-    this.order.push(notice.t)
     if (notice.t === 'ready') {
       this.epoch = notice.epoch
       this.offset = notice.offset
@@ -138,7 +132,6 @@ export class TestPage {
     this.bytes += data.length
     this.unread += data.length
     this.peakUnread = Math.max(this.peakUnread, this.unread)
-    this.order.push(this.#snapshotEnd === undefined ? 'output' : 'snapshot')
     if (this.#snapshotEnd !== undefined) {
       this.offset = this.#snapshotEnd
       this.lastSnapshot = data

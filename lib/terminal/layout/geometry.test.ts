@@ -16,25 +16,9 @@ describe('placeTree', () => {
 
   it('places a separator between neighbors', () => {
     expect(place('a').separators).toEqual([])
-    expect(place('a*60.(b*25/c)').separators).toEqual([
-      {
-        path: [],
-        after: 0,
-        way: 'right',
-        area: { left: 0, top: 0, width: 100, height: 100 },
-        at: 60,
-        shares: [60, 40],
-        between: ['a', 'b'],
-      },
-      {
-        path: [1],
-        after: 0,
-        way: 'down',
-        area: { left: 60, top: 0, width: 40, height: 100 },
-        at: 25,
-        shares: [25, 75],
-        between: ['b', 'c'],
-      },
+    expect(place('a*60.(b*25/c)').separators).toMatchObject([
+      { path: [], after: 0, way: 'right', at: 60, between: ['a', 'b'] },
+      { path: [1], after: 0, way: 'down', area: { left: 60, width: 40 }, at: 25, between: ['b', 'c'] },
     ])
   })
 })

@@ -1,6 +1,3 @@
-import type { IBuffer } from '@xterm/xterm'
-import { joinedLine } from './lines.ts'
-
 export interface FindQuery {
   text: string
   matchCase: boolean
@@ -29,13 +26,3 @@ export const findPattern = ({ text, matchCase, wholeWord, regex }: FindQuery): F
 
 /** The only escape for a hyphen that `u` expressions accept outside a class. */
 const escapes: Record<string, string> = { '-': '\\x2d' }
-
-export const linesOf = (buffer: IBuffer): string[] => {
-  const lines: string[] = []
-  for (let row = 0; row < buffer.length; ) {
-    const { text, starts } = joinedLine(buffer, row)
-    lines.push(text)
-    row += starts.length
-  }
-  return lines
-}

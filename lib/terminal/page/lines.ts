@@ -70,26 +70,19 @@ const cellsOf = (buffer: IBuffer, row: number, before: string): number => {
   return column
 }
 
-export interface TerminalText {
-  text: string
-  lines: number
-  cursorLine: number
+export const linesOf = (buffer: IBuffer): string[] => {
+  const lines: string[] = []
+  for (let row = 0; row < buffer.length; ) {
+    const { text, starts } = joinedLine(buffer, row)
+    lines.push(text)
+    row += starts.length
+  }
+  return lines
 }
 
 /** Scrollback and screen as plain text, with wrapped lines joined and trailing blanks removed. */
-export const terminalText = (buffer: IBuffer): TerminalText => {
-  const lines: string[] = []
-  let cursorLine = 0
-  for (let row = 0; row < buffer.length; ) {
-    const line = joinedLine(buffer, row)
-    if (row <= buffer.baseY + buffer.cursorY) cursorLine = lines.length
-    lines.push(line.text)
-    row += line.starts.length
-  }
-  while (lines.at(-1)?.trimEnd() === '') lines.pop()
-  return {
-    text: lines.map((line) => line.trimEnd()).join('\n'),
-    lines: lines.length,
-    cursorLine: Math.min(cursorLine, Math.max(0, lines.length - 1)),
-  }
-}
+export const terminalText = (buffer: IBuffer): string =>
+  linesOf(buffer)
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trimEnd()

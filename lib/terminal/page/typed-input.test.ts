@@ -44,18 +44,6 @@ it('offers only what did not arrive, before input typed later', () => {
   }
 })
 
-it('continues counting after several losses', () => {
-  const { input, lose, comeBack, unsent } = start()
-  input.type('one')
-  lose()
-  comeBack(1)
-  input.discardUnsent()
-  input.type('two')
-  lose()
-  comeBack(2)
-  expect(unsent().text).toBe('wo')
-})
-
 it('waits for confirmation of received input', () => {
   const { input, lose, comeBack, unsent } = start()
   input.type('one ')
@@ -71,16 +59,6 @@ it('waits for confirmation of received input', () => {
   input.confirmed(8)
   input.dropped(4, 8, true)
   expect(unsent().text).toBe('e two ')
-})
-
-it('keeps nothing that was confirmed when the console forgets the page', () => {
-  const { input, lose, comeBack, unsent } = start()
-  input.type('one')
-  input.confirmed(3)
-  input.type('two')
-  lose()
-  comeBack(undefined)
-  expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
 })
 
 it("uses the shell's count after a restart of the console", () => {
