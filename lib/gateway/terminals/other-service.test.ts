@@ -152,13 +152,6 @@ describe('a service that does not count output', () => {
     expect(page.last('state')?.upstream).toBe('live')
     expect(service.targets[1]).not.toContain('after')
   })
-
-  it('may end a shell without saying how', async () => {
-    service.attached = (client) => client.close(4000)
-    const page = open()
-    expect((await page.closed).code).toBe(terminalClose.shellEnded)
-    expect(page.last('exit')).toEqual({ t: 'exit', code: null, reason: 'The shell has ended' })
-  })
 })
 
 describe('a service that misbehaves', () => {

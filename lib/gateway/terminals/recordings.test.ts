@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { maxRecordings, type Recording, type RecordingList } from '#lib/protocol/recordings.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
@@ -13,15 +13,15 @@ let console_: TestConsole
 let cookie: string
 let account_id: string
 
-beforeEach(async () => {
+beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'devdeck-recordings-'))
   service = await startService()
   console_ = await startConsole(service, { dataDir })
   cookie = await console_.signIn(service.key)
   account_id = (await service.client.accounts.me()).id
 })
-
-afterEach(async () => {
+afterEach(() => rm(join(dataDir, 'recordings'), { recursive: true, force: true }))
+afterAll(async () => {
   await console_.close()
   await service.close()
   await rm(dataDir, { recursive: true })

@@ -62,9 +62,9 @@ export class ShellLink {
   #attached: Attached | undefined
   #hadShell = false
   #phase: LinkPhase = 'attaching'
-  #phaseSinceMs = Date.now()
+  phaseSinceMs = Date.now()
   #wake = Promise.withResolvers<void>()
-  #idleTtlMs = usualIdleTtlMs
+  idleTtlMs = usualIdleTtlMs
   #live: PromiseWithResolvers<boolean> | undefined
   #early: Buffer[] = []
   #earlyBytes = 0
@@ -75,7 +75,7 @@ export class ShellLink {
   /** Maps this link's positions to the service's count. */
   #inputOrigin: { shellId: string; offset: number; position: number } | undefined
   #confirming: WebSocket | undefined
-  #roundTripMs: number | null = null
+  roundTripMs: number | null = null
   #pingedAt: number | undefined
 
   constructor(shell: Shell, events: LinkEvents) {
@@ -85,18 +85,6 @@ export class ShellLink {
 
   get phase(): LinkPhase {
     return this.#phase
-  }
-
-  get phaseSinceMs(): number {
-    return this.#phaseSinceMs
-  }
-
-  get idleTtlMs(): number {
-    return this.#idleTtlMs
-  }
-
-  get roundTripMs(): number | null {
-    return this.#roundTripMs
   }
 
   /** Attaches and reattaches until the shell ends or `end` is called. */
@@ -243,7 +231,7 @@ export class ShellLink {
         return await attach({ apiKey: apiKey(), devboxId, sessionName, size: size(), after: after(), signal })
       } catch (error) {
         if (signal.aborted) throw error
-        const isOver = this.#hadShell ? Date.now() - beganAt > this.#idleTtlMs : retries === maxFirstRetries
+        const isOver = this.#hadShell ? Date.now() - beganAt > this.idleTtlMs : retries === maxFirstRetries
         if (!isUnavailable(error) || isOver || this.#phase === 'resting') throw endingOf(error)
         if (this.#hadShell) {
           this.#setPhase('retrying')
@@ -288,7 +276,7 @@ export class ShellLink {
   #take(attached: Attached): void {
     const { socket, idleTtlMs } = attached
     this.#attached = attached
-    this.#idleTtlMs = idleTtlMs
+    this.idleTtlMs = idleTtlMs
     this.#settle(attached)
     const isKnown = this.#events.attached(attached)
     // Input for the old shell must not run in the new one.
@@ -315,7 +303,7 @@ export class ShellLink {
 
   #measured(payload: string): void {
     if (payload !== 'round trip' || this.#pingedAt === undefined) return
-    this.#roundTripMs = Math.round((performance.now() - this.#pingedAt) * 10) / 10
+    this.roundTripMs = Math.round((performance.now() - this.#pingedAt) * 10) / 10
     this.#pingedAt = undefined
   }
 
@@ -384,7 +372,7 @@ export class ShellLink {
   #setPhase(phase: LinkPhase): void {
     if (phase === this.#phase) return
     this.#phase = phase
-    this.#phaseSinceMs = Date.now()
+    this.phaseSinceMs = Date.now()
     this.#events.phase()
   }
 }

@@ -64,10 +64,10 @@ export class Viewer {
   #events: ViewerEvents | undefined
   /** Only `live` pages receive output. `behind` pages get a snapshot next, `waiting` pages `ready`. */
   #phase: 'waiting' | 'live' | 'behind' = 'waiting'
-  #hasBegun = false
+  hasBegun = false
   #acks: boolean
-  #sent = 0
-  #typed = 0
+  sentBytes = 0
+  typedBytes = 0
   #acked = 0
   #snapshotRequested = false
   #fullSnapshotRequested = false
@@ -116,18 +116,6 @@ export class Viewer {
     this.#socket.once('close', run)
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun
-  }
-
-  get sentBytes(): number {
-    return this.#sent
-  }
-
-  get typedBytes(): number {
-    return this.#typed
-  }
-
   get isBehind(): boolean {
     return this.#phase === 'behind'
   }
@@ -142,9 +130,9 @@ export class Viewer {
   begin(ready: Extract<TerminalNotice, { t: 'ready' }>, bytes: Buffer | undefined): void {
     this.notify(ready)
     // A restarted page no longer acknowledges earlier output.
-    this.#acked = this.#sent
+    this.#acked = this.sentBytes
     this.#forgetSnapshot()
-    this.#hasBegun = true
+    this.hasBegun = true
     if (bytes) {
       this.#phase = 'live'
       if (bytes.length > 0) this.#send(bytes)
@@ -228,11 +216,11 @@ export class Viewer {
 
   get #unread(): number {
     const { bufferedAmount } = this.#socket
-    return this.#acks ? Math.max(this.#sent - this.#acked, bufferedAmount) : bufferedAmount
+    return this.#acks ? Math.max(this.sentBytes - this.#acked, bufferedAmount) : bufferedAmount
   }
 
   #send(bytes: Uint8Array): void {
-    this.#sent += bytes.length
+    this.sentBytes += bytes.length
     this.#socket.send(bytes, { binary: true }, this.#flushed)
   }
 
@@ -288,7 +276,7 @@ export class Viewer {
     this.#spend(isBinary ? data.length : Math.max(requestCost, data.length))
     if (isBinary) {
       if (this.view.follower) return
-      this.#typed += data.length
+      this.typedBytes += data.length
       this.#events?.input(data)
       return
     }
@@ -296,7 +284,7 @@ export class Viewer {
     if (request?.t === 'ack') {
       this.#acks = true
       // Limits acknowledgments to what was sent.
-      this.#acked = Math.min(this.#sent, this.#acked + request.n)
+      this.#acked = Math.min(this.sentBytes, this.#acked + request.n)
       this.#catchUp()
     } else if (request?.t === 'ping') {
       this.notify({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })

@@ -52,14 +52,6 @@ it('ignores full-screen programs', async () => {
   expect(log.commands[0]).toMatchObject({ exitCode: 0 })
 })
 
-it.each(['D', 'B', 'C', 'D;x', 'Z', '', 'D;99999999999999', 'A;cl=m;aid=7'])(
-  'survives the mark %j alone',
-  async (code) => {
-    await write(mark(code) + run('true', ''))
-    expect(log.commands.at(-1)).toMatchObject({ exitCode: 0 })
-  },
-)
-
 it('restores marks from a snapshot, also in a full-screen program', async () => {
   const text = '$ ls\r\none\r\ntwo\r\n$ vim'
   const marks: TerminalMark[] = [

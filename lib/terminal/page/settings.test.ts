@@ -1,11 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
-import {
-  defaultTerminalSettings,
-  numberProblem,
-  readTerminalSettings,
-  terminalLimits,
-  terminalSettings,
-} from './settings.ts'
+import { describe, expect, it } from 'vitest'
+import { defaultTerminalSettings, numberProblem, readTerminalSettings, terminalLimits } from './settings.ts'
 
 describe('stored settings', () => {
   it('are read field by field; invalid fields use their defaults', () => {
@@ -25,22 +19,6 @@ describe('stored settings', () => {
     for (const fontFamily of ['x; } body { display: none', '"', 'a\\', 'url(http://x)', 'a,b', '</style>'])
       expect(readTerminalSettings(() => JSON.stringify({ fontFamily })).fontFamily).toBe('')
     expect(readTerminalSettings(() => '{"fontFamily":"Iosevka Term SS04"}').fontFamily).toBe('Iosevka Term SS04')
-  })
-})
-
-describe('the store', () => {
-  afterEach(() => {
-    vi.unstubAllGlobals()
-    terminalSettings.reset()
-  })
-
-  it('works without storage', () => {
-    const refuse = () => {
-      throw new DOMException('no', 'SecurityError')
-    }
-    vi.stubGlobal('localStorage', { getItem: refuse, setItem: refuse })
-    terminalSettings.change({ bell: 'none' })
-    expect(terminalSettings.get().bell).toBe('none')
   })
 })
 

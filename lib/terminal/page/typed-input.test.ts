@@ -93,13 +93,6 @@ it.each(['another shell', 'another writer'])('does not take the count of %s for 
   expect(unsent()).toEqual({ ...noUnsentInput, text: 'two', mayHaveArrived: true })
 })
 
-it('keeps input typed while the socket is closing', () => {
-  const { input, close, unsent } = start()
-  close()
-  input.type('é')
-  expect(unsent()).toEqual({ ...noUnsentInput, text: 'é' })
-})
-
 it('keeps a piece completely or not at all, and nothing after a dropped one', () => {
   const almost = keepInput(noUnsentInput, 'é'.repeat(511))
   expect(almost).toMatchObject({ isFull: false })
