@@ -33,25 +33,16 @@ const checkSize = z.check<SizeText>(({ value, issues }) => {
 const sizeOf = ({ cols, rows }: SizeText): { size?: { cols: number; rows: number } } =>
   cols === undefined || rows === undefined ? {} : { size: { cols: Number(cols), rows: Number(rows) } }
 
-const sizeText = { cols: cellText, rows: cellText }
-
-export const SizeQuery = z.pipe(z.object(sizeText).check(checkSize), z.transform(sizeOf))
+const Size = z.object({ cols: cellText, rows: cellText })
+export const SizeQuery = z.pipe(Size.check(checkSize), z.transform(sizeOf))
 
 // Unspecified: `after` lets a client reconnect without losing or repeating a byte.
+const after = z.describe('Number of output bytes already received; only later ones are sent')
 const AttachQuery = z.pipe(
-  z
-    .object({
-      ...sizeText,
-      after: z.optional(
-        queryInt(0, Number.MAX_SAFE_INTEGER).check(
-          z.describe('Number of output bytes already received; only later ones are sent'),
-        ),
-      ),
-    })
-    .check(checkSize),
+  z.extend(Size, { after: z.optional(queryInt(0, Number.MAX_SAFE_INTEGER).check(after)) }).check(checkSize),
   z.transform(({ after, ...size }): { after?: number; size?: { cols: number; rows: number } } => ({
     ...sizeOf(size),
-    ...(after === undefined ? {} : { after }),
+    ...(after !== undefined && { after }),
   })),
 )
 

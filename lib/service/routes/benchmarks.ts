@@ -19,8 +19,7 @@ export const benchmarkRoutes = ({ store, benchmarkRuns, now }: Deps) => {
     return get(account, id)
   }
   const setStatus = (account: string, id: string, status: 'active' | 'archived'): Benchmark => {
-    get(account, id)
-    store.benchmarks.setStatus(id, status)
+    store.benchmarks.setStatus(get(account, id).id, status)
     return get(account, id)
   }
 

@@ -9,10 +9,7 @@ const noTimeoutMs = 2 ** 31 - 1
 const deprecatedSince = '@1735689600'
 
 /** Unspecified: a synchronous result, which has no truncation flags, reports truncated output at the end of stderr. */
-const incompleteNote = ({
-  stdout_truncated,
-  stderr_truncated,
-}: Pick<Execution, 'stdout_truncated' | 'stderr_truncated'>) => {
+const incompleteNote = ({ stdout_truncated, stderr_truncated }: Partial<Execution>) => {
   const streams = [...(stdout_truncated ? ['stdout'] : []), ...(stderr_truncated ? ['stderr'] : [])].join(' and ')
   return streams === ''
     ? ''
@@ -36,16 +33,12 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
     })
   }
 
+  type Following = Caller & { params: { devbox_id: string; execution_id: string }; query: { offset: number } }
   const stream =
     (name: Stream) =>
-    ({
-      params,
-      query,
-      account,
-      signal,
-    }: Caller & { params: { devbox_id: string; execution_id: string }; query: { offset: number } }) => {
-      devboxes.get(account, params.devbox_id)
-      return runtime.follow(params.devbox_id, params.execution_id, name, query.offset, signal)
+    ({ params: { devbox_id, execution_id }, query, account, signal }: Following) => {
+      devboxes.get(account, devbox_id)
+      return runtime.follow(devbox_id, execution_id, name, query.offset, signal)
     }
 
   return implement(executions, {

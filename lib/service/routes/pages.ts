@@ -1,9 +1,7 @@
 import { invalid } from '#lib/service/kit/errors.ts'
 import type { Page } from '#lib/service/store/table.ts'
 
-interface PagedQuery {
-  starting_after?: string | undefined
-}
+type PagedQuery = { starting_after?: string | undefined }
 
 interface HasPosition {
   position(account: string, id: string): number | undefined

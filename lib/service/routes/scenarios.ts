@@ -39,8 +39,7 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
     if (problems.length > 0) throw invalid(...problems)
   }
   const setStatus = (account: string, id: string, status: 'active' | 'archived'): Scenario => {
-    get(account, id)
-    store.scenarios.setStatus(id, status)
+    store.scenarios.setStatus(get(account, id).id, status)
     return get(account, id)
   }
   const scorer = (account: string, id: string) => store.scorers.get(account, id) ?? notFound('scorer', id)

@@ -56,8 +56,8 @@ export const createExecutionStore = (database: Database) => {
       withoutSync(() => (isShort ? database.forCommand(write) : write()))
     },
     get: (devboxId: string, id: string) => get.get(devboxId, id) as ExecutionRecord | undefined,
-    byRequest: ({ devbox_id, request_id, command, shell_name }: ExecutionRecord, sinceMs: number): string | undefined =>
-      (byRequest.get(devbox_id, request_id, command, shell_name, sinceMs) as { id: string } | undefined)?.id,
+    byRequest: ({ devbox_id, request_id, command, shell_name }: ExecutionRecord, sinceMs: number) =>
+      byRequest.get(devbox_id, request_id, command, shell_name, sinceMs)?.id as string | undefined,
     unfinished: () => unfinished.all() as unknown as ExecutionRecord[],
     complete: (devboxId: string, id: string, { exitStatus, endTimeMs, stdoutCut, stderrCut }: Completion): void => {
       const write = () => complete.run(exitStatus, endTimeMs, Number(stdoutCut), Number(stderrCut), devboxId, id)

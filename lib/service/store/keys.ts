@@ -36,7 +36,7 @@ export const createKeyStore = (database: Database) => {
     find: (digest: Uint8Array) => valid.get(digest) as { id: string; account: string } | undefined,
     isValid: (id: string): boolean => isValid.get(id) !== undefined,
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
-    dataVersion: () => (dataVersion.get() as { data_version: number }).data_version,
+    dataVersion: () => dataVersion.get()?.data_version,
   }
 }
 
