@@ -16,7 +16,7 @@ describe('terminal clients', () => {
   let id: string
   beforeAll(async () => {
     service = await startService({ isolation: strongestIsolation })
-    id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+    id = await service.devbox()
   })
   afterAll(() => service.close())
 

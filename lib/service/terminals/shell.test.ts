@@ -1,14 +1,17 @@
+import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
-describeUnderEachIsolation('the end of a shell under isolation', (isolation) => {
+describeUnderEachIsolation('a shell under isolation', (isolation) => {
   let service: TestService
   let id: string
   beforeAll(async () => {
     service = await startService({ isolation })
-    id = (await service.client.devboxes.createAndAwaitRunning({ body: {} })).id
+    // tmux would create its socket in the host's /tmp.
+    const TMUX_TMPDIR = isolation === 'none' ? '.' : '/tmp'
+    id = await service.devbox({ environment_variables: { TMUX_TMPDIR } })
   })
   afterAll(() => service.close())
 
@@ -16,14 +19,14 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
   const open = (name = `${id}-${++count}`) => openTerminal(service, name)
   const run = (command: string) => service.client.executions.executeSync({ params: { id }, body: { command } })
 
-  it('is reported with its exit status after all output', async () => {
+  it('reports its exit status after all output', async () => {
     const { type, closed, text } = await open()
     type('seq 1 100000; echo la""st; exit 3\r')
     expect(await closed).toEqual({ code: 4000, reason: 'The shell ended with 3' })
     expect(text()).toMatch(/\r\n99999\r\n100000\r\nlast\r\nexit\r\n$/)
   })
 
-  it('waits for a slow client to receive the last output', async () => {
+  it('waits for a slow client to receive its last output', async () => {
     const { type, closed, text, socket, shows } = await open()
     type('echo rea""dy; while [ ! -e ~/slow ]; do sleep 0.05; done; yes | head -n 2000000; touch ~/over; exit 4\r')
     await shows(/ready\r\n/)
@@ -43,13 +46,13 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     await run('kill "$(cat ~/left)"')
   })
 
-  it('by a signal is reported as such', async () => {
+  it('reports the signal that killed it', async () => {
     const { type, closed } = await open()
     type('kill -9 $$\r')
     expect(await closed).toEqual({ code: 1011, reason: 'The shell was killed by signal 9' })
   })
 
-  it('is reported to a client that reconnects', async () => {
+  it('reports its end to a client that reconnects', async () => {
     const first = await open()
     first.type('echo rea""dy; while [ ! -e ~/cut ]; do sleep 0.05; done; echo la""st; touch ~/done; exit 5\r')
     await first.shows(/ready\r\n/)
@@ -65,7 +68,7 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     third.socket.close()
   })
 
-  it('with its devbox is reported with the reason', async () => {
+  it('reports why its devbox ended', async () => {
     const { client } = service
     const inNew = async (launch_parameters = {}) => {
       const { id } = await client.devboxes.createAndAwaitRunning({ body: { launch_parameters } })
@@ -77,5 +80,45 @@ describeUnderEachIsolation('the end of a shell under isolation', (isolation) => 
     expect(await shut.closed).toEqual({ code: 4001, reason: 'The devbox was shut down' })
     expect(await evicted.closed).toEqual({ code: 4001, reason: 'The devbox is suspending: it was evicted' })
     expect(await late.closed).toEqual({ code: 4001, reason: 'The devbox was shut down: its keep-alive time expired' })
+  })
+
+  const openPrompt = async () => {
+    const terminal = await openTerminal(service, `${id}-${++count}`, { cols: 100, rows: 30 })
+    terminal.type('cd; PS1="> "; echo rea""dy\r')
+    await terminal.shows(/ready\r\n/)
+    return terminal
+  }
+
+  it('knows the name of its terminal', async () => {
+    const { type, shows, socket } = await openPrompt()
+    type('echo "name: $(tty)."; ps -o tty= -p $$\r')
+    const [, name] = await shows(/name: (\/dev\/pts\/\d+)\.\r\n(?:.*\n)*pts\/\d+\r\n/)
+    type(`echo "by na""me" >${name}; exec </dev/tty; tty; stty size\r`)
+    await shows(/by name\r\n\/dev\/tty\r\n30 100\r\n/)
+    socket.close()
+  })
+
+  it('reads hidden input', async () => {
+    const { type, shows, text, socket } = await openPrompt()
+    type('(read -rsp "Pass""word: " word </dev/tty >/dev/tty; echo; echo "$word" | rev)\r')
+    await shows(/Password: /)
+    type('secret\r')
+    await shows(/\r\nterces\r\n/)
+    expect(text()).not.toContain('secret')
+    socket.close()
+  })
+
+  it.skipIf(!existsSync('/usr/bin/tmux'))('runs tmux', async () => {
+    const { type, shows, socket } = await openPrompt()
+    type('tmux -f /dev/null new -d -s one "tty; echo in""side; exec cat"; tmux attach -t one\r')
+    await shows(/\/dev\/pts\/\d+.*inside/s)
+    await shows(/\[one\]/)
+    type('typed\r')
+    await shows(/typed.*typed/s)
+    await service.client.executions.executeSync({ params: { id }, body: { command: 'tmux detach-client -s one' } })
+    await shows(/\[detached \(from session one\)\]/)
+    type('tmux kill-server; echo go""ne\r')
+    await shows(/gone\r\n/)
+    socket.close()
   })
 })
