@@ -203,7 +203,6 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
       expect(ended.status).toBe('shutdown')
       const order = ended.state_transitions.map((each) => each.status)
       expect(order.filter((each) => each === 'shutdown')).toHaveLength(1)
-      for (const [i, each] of order.entries()) if (i > 0) expect(allowedNext[order[i - 1] ?? '']).toContain(each)
       expect(findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id })).toEqual([])
     }
   })
@@ -278,15 +277,6 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     expect((await send(path, 'r-3', 'x\0')).status).toBe((await send(path, 'r-3', 'x\0')).status)
   })
 })
-
-const allowedNext: Record<string, string[]> = {
-  provisioning: ['initializing', 'failure', 'shutdown'],
-  initializing: ['running', 'failure', 'shutdown'],
-  running: ['suspending', 'failure', 'shutdown'],
-  suspending: ['suspended', 'shutdown'],
-  suspended: ['resuming', 'shutdown'],
-  resuming: ['initializing', 'failure', 'shutdown'],
-}
 
 describe('the devbox limit', () => {
   it('counts active devboxes per account', async () => {

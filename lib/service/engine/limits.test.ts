@@ -49,17 +49,6 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it.runIf(hasGroups)('apply to a command and its children, never to the service', async () => {
-    const sandbox = await startSandbox('joined')
-    const child = spawnScript(sandbox, 'setsid sleep 1000 & sleep 1000')
-    for (const group of groupsOf(sandbox)) {
-      await expect.poll(() => readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').length).toBeGreaterThan(3)
-      expect(readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n')).not.toContain(String(process.pid))
-    }
-    expect(readFileSync('/proc/self/cgroup', 'utf8')).not.toContain('devdeck-')
-    child.kill()
-  })
-
   it.runIf(hasGroups)(
     'kill and count a process over the memory limit without stopping its sandbox or others',
     async () => {

@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
-import { type IncomingMessage, request } from 'node:http'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { readZip } from '#lib/service/testing/zip.ts'
@@ -87,35 +83,3 @@ describe.each(['/v1/benchmark_runs', '/v1/benchmarks/runs'])('POST %s/{id}/downl
     expect(JSON.stringify(entries)).not.toContain('hunter2')
   })
 })
-
-describe('a client that disconnects', () => {
-  it('closes the file being read', async () => {
-    const folder = join(service.dataDir, 'runs', run.id)
-    mkdirSync(folder, { recursive: true })
-    const noise = crypto.getRandomValues(new Uint8Array(65_536))
-    writeFileSync(join(folder, 'large.log'), Buffer.concat(Array.from({ length: 400 }, () => noise)))
-    const { hostname, port } = new URL(service.url)
-    const outgoing = request({
-      hostname,
-      port,
-      method: 'POST',
-      path: `/v1/scenarios/runs/${run.id}/download_logs`,
-      headers: { authorization: `Bearer ${service.key}` },
-    }).end()
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
-    // The service pauses at the large file until someone reads.
-    await once(response, 'readable')
-    await expect.poll(openFiles).toContain(join(folder, 'large.log'))
-    outgoing.destroy()
-    await expect.poll(openFiles).not.toContain(join(folder, 'large.log'))
-  })
-})
-
-const openFiles = () =>
-  readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${fd}`)]
-    } catch {
-      return []
-    }
-  })

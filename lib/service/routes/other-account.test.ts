@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Endpoint, fillPath } from '#lib/contract/endpoint.ts'
 import { endpoints } from '#lib/contract/index.ts'
 import { agent, createJob, makeScenarios } from '#lib/service/testing/jobs.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
 /** One record of each kind, in account `test`. Calls are made by account `other`. */
 let service: TestService
@@ -150,33 +150,27 @@ it('rejects IDs of another account in a body', async () => {
   const { otherClient: client } = service
   const spec = { type: 'scenarios', agent_configs: [agent('nop', 'true')] }
   const scenario_ids = [ids.scenario ?? '']
-  const calls: Record<string, () => Promise<unknown>> = {
-    'a snapshot': () => client.devboxes.create({ body: { snapshot_id: ids.snapshot } }),
-    'a policy': () => client.devboxes.create({ body: { launch_parameters: { network_policy_id: ids.policy } } }),
-    'a secret': () => client.devboxes.create({ body: { secrets: { A: 'SECRET' } } }),
-    'a scenario to run': () => client.scenarioRuns.start({ body: { scenario_id: ids.scenario ?? '' } }),
-    'a benchmark run': async () => {
-      const [scenario_id = ''] = await makeScenarios(client, 1)
-      return client.scenarioRuns.start({ body: { scenario_id, benchmark_run_id: ids.benchmarkRun } })
-    },
-    'a benchmark to run': () => client.benchmarks.startRun({ body: { benchmark_id: ids.benchmark ?? '' } }),
-    'scenarios of a benchmark': () => client.benchmarks.create({ body: { name: 'mine', scenario_ids } }),
-    'scenarios of a job': () => createJob(client, { ...spec, scenario_ids } as never),
-    'a benchmark of a job': () =>
-      createJob(client, { ...spec, type: 'benchmark', benchmark_id: ids.benchmark } as never),
-  }
-  const results: Record<string, unknown> = {}
-  for (const [what, make] of Object.entries(calls))
-    results[what] = await make().catch((error: { status: number }) => error.status)
-  expect(results).toEqual({
-    'a snapshot': 404,
-    'a policy': 400,
-    'a secret': 400,
-    'a scenario to run': 404,
-    'a benchmark run': 404,
-    'a benchmark to run': 404,
-    'scenarios of a benchmark': 400,
-    'scenarios of a job': 400,
-    'a benchmark of a job': 400,
-  })
+  const calls: [what: string, status: number, call: () => Promise<unknown>][] = [
+    ['a snapshot', 404, () => client.devboxes.create({ body: { snapshot_id: ids.snapshot } })],
+    ['a policy', 400, () => client.devboxes.create({ body: { launch_parameters: { network_policy_id: ids.policy } } })],
+    ['a secret', 400, () => client.devboxes.create({ body: { secrets: { A: 'SECRET' } } })],
+    ['a scenario to run', 404, () => client.scenarioRuns.start({ body: { scenario_id: ids.scenario ?? '' } })],
+    [
+      'a benchmark run',
+      404,
+      async () => {
+        const [scenario_id = ''] = await makeScenarios(client, 1)
+        return client.scenarioRuns.start({ body: { scenario_id, benchmark_run_id: ids.benchmarkRun } })
+      },
+    ],
+    ['a benchmark to run', 404, () => client.benchmarks.startRun({ body: { benchmark_id: ids.benchmark ?? '' } })],
+    ['scenarios of a benchmark', 400, () => client.benchmarks.create({ body: { name: 'mine', scenario_ids } })],
+    ['scenarios of a job', 400, () => createJob(client, { ...spec, scenario_ids } as never)],
+    [
+      'a benchmark of a job',
+      400,
+      () => createJob(client, { ...spec, type: 'benchmark', benchmark_id: ids.benchmark } as never),
+    ],
+  ]
+  for (const [what, status, make] of calls) expect([what, await statusOf(make())]).toEqual([what, status])
 })

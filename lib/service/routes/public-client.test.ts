@@ -104,42 +104,4 @@ describe('the public client', () => {
     stream.controller.abort()
     expect(await client().devboxes.shutdown(devbox.id)).toMatchObject({ status: 'shutdown' })
   })
-
-  it('takes snapshots, waits for them and creates a devbox from one', async () => {
-    const { devboxes } = client()
-    const source = await devboxes.createAndAwaitRunning({ name: 'source' })
-    const run = async (id: string, command: string) =>
-      (await devboxes.executeAndAwaitCompletion(id, { command })).stdout
-    await run(source.id, 'mkdir work && echo before > work/file && chmod 750 work/file && ln -s file work/link')
-
-    const taken = await devboxes.snapshotDisk(source.id, { name: 'taken', metadata: { from: source.id } })
-    expect(taken).toMatchObject({ source_devbox_id: source.id, name: 'taken', metadata: { from: source.id } })
-    const started = await devboxes.snapshotDiskAsync(source.id, { metadata: { from: source.id } })
-    const completed = await devboxes.diskSnapshots.awaitCompleted(started.id)
-    expect(completed).toMatchObject({ status: 'complete', snapshot: { id: started.id } })
-    expect(completed.snapshot?.size_bytes).toBeGreaterThan(0)
-
-    const listed: string[] = []
-    for await (const snapshot of devboxes.diskSnapshots.list({ devbox_id: source.id, limit: 1 }))
-      listed.push(snapshot.id)
-    expect(listed).toEqual([started.id, taken.id])
-    const filter = { 'metadata[from]': source.id } as object
-    expect((await devboxes.diskSnapshots.list(filter)).snapshots).toHaveLength(2)
-    expect(
-      await devboxes.diskSnapshots.update(taken.id, { metadata: { only: 'this' }, commit_message: 'why' }),
-    ).toMatchObject({ name: 'taken', metadata: { only: 'this' }, commit_message: 'why' })
-
-    await run(source.id, 'echo after > work/file')
-    await devboxes.shutdown(source.id)
-    const restored = await devboxes.createAndAwaitRunning({ snapshot_id: taken.id })
-    expect(restored).toMatchObject({ status: 'running', snapshot_id: taken.id })
-    expect(await run(restored.id, 'cat work/link; stat -c %a work/file; echo more >> work/file')).toBe('before\n750\n')
-
-    expect(await devboxes.keepAlive(restored.id)).toEqual({})
-    expect(await devboxes.diskSnapshots.delete(taken.id)).toEqual({})
-    expect(await devboxes.diskSnapshots.queryStatus(taken.id)).toMatchObject({ status: 'deleted' })
-    expect(await statusOf(devboxes.create({ snapshot_id: taken.id }))).toBe(404)
-    expect(await run(restored.id, 'cat work/file')).toBe('before\nmore\n')
-    await devboxes.shutdown(restored.id)
-  })
 })

@@ -83,20 +83,6 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     socket.close()
   })
 
-  it('keeps the shell without a client and replays its output', async () => {
-    const first = await open()
-    first.type('export KEPT=yes; echo one"more"\r')
-    await first.shows(/[\r\n]onemore\r\n/)
-    first.socket.close()
-    await first.closed
-    const second = await open(first.name)
-    expect(second.session.created).toBe(false)
-    await second.shows(/[\r\n]onemore\r\n/)
-    second.type('echo $KEPT"!"\r')
-    await second.shows(/[\r\n]yes!\r\n/)
-    second.socket.close()
-  })
-
   it('allows one client at a time and one use of a ticket', async () => {
     const { name, session, socket } = await open()
     const again = await connect(name)
@@ -142,19 +128,6 @@ describeUnderEachIsolation('terminals under isolation', (isolation) => {
     expect(await get('/pty/dbx_none-x')).toBe(400)
     expect(await statusOf(service.otherClient.terminals.connect({ params: { session_name: `${id}-one` } }))).toBe(400)
     expect(await statusOf(control(`${id}-none`, { action: 'close' }))).toBe(404)
-  })
-
-  it('blocks a program whose client does not read', async () => {
-    const { type, shows, socket } = await open()
-    await shows(/\$ /)
-    socket.pause()
-    type('touch ~/begun; yes | head -c 10000000; touch ~/flooded; echo flood"ed"\r')
-    const command = 'until [ -e ~/begun ]; do sleep 0.02; done; [ ! -e ~/flooded ]'
-    const { exit_status } = await service.run(id, command)
-    expect(exit_status).toBe(0)
-    socket.resume()
-    await shows(/flooded\r\n/)
-    socket.close()
   })
 
   it('buffers input that a program does not read', async () => {

@@ -68,25 +68,6 @@ describe('terminal clients', () => {
     network.close()
   })
 
-  it('are replaced even with unread input pending', async () => {
-    const name = `${id}-deaf`
-    const network = await startNetwork()
-    const first = await attachThrough(network, name)
-    first.send('stty raw -echo; echo rea""dy; sleep 1000\r')
-    await new Promise<void>((resolve) => first.on('message', (data) => `${data}`.includes('ready') && resolve()))
-    for (let sent = 0; sent < 3; sent++) first.send(Buffer.alloc(500_000, 'x'))
-    await new Promise((resolve) => first.send('', resolve))
-    network.cut()
-    const second = await openTerminal(service, name)
-    await service.client.terminals.control({
-      params: { session_name: name },
-      body: { action: 'signal', signal: 'SIGKILL' },
-    })
-    await second.shows(/Killed/)
-    await service.client.terminals.control({ params: { session_name: name }, body: { action: 'close' } })
-    network.close()
-  })
-
   it('keep their place while responsive, even with unread input pending', async () => {
     const { name, socket, type, shows } = await openTerminal(service, `${id}-there`)
     expect(await attach(service, await urlOf(name)).refused).toBe(409)

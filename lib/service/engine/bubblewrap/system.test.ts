@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
 import type { Layer, Sandbox } from '../engine.ts'
 import { bubblewrap } from './bubblewrap.ts'
-import { publicEtc } from './host-files.ts'
 import { makeSystemBase, systemProblem } from './system.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-system-test-'))
@@ -77,15 +76,6 @@ describe.skipIf(problem !== undefined)('a devbox with its own root file system',
       expect([script, await outputOf(other, script)]).toEqual([script, expect.stringMatching(expected)])
     const bounding = await outputOf(other, 'grep CapBnd /proc/self/status')
     expect(bounding).toBe('CapBnd:\t00000000000405fb')
-  })
-
-  it('sees only public files in /etc', async () => {
-    const seen = (await outputOf(other, 'ls -A /etc')).split('\n')
-    const listed = publicEtc().join('\n')
-    const created = ['passwd', 'group', 'shadow', 'gshadow', 'hostname', 'resolv.conf', 'mtab', 'default', 'pam.d']
-    const more = ['pam.conf', 'security', 'adduser.conf', 'deluser.conf']
-    for (const name of seen)
-      expect([name, listed.includes(`/etc/${name}`) || [...created, ...more].includes(name)]).toEqual([name, true])
   })
 
   it.runIf(existsSync('/usr/bin/dpkg-deb'))('installs a package, even over a host file', async () => {
