@@ -89,7 +89,7 @@ export const createService = async (
     database.openReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url: urlAt(config.host),
-      announceEnd: (deadlineMs) => deps.drain.announce(deadlineMs) > 0,
+      announceEnd: (deadlineMs) => deps.drain.start(deadlineMs, 'announce') > 0,
       port,
       serviceId: dataDir.serviceId,
       routes,

@@ -63,6 +63,7 @@ export class Devboxes {
   readonly #starts = new Slots(maxConcurrentStarts)
   readonly #replays = new Replays<string>()
   readonly #closing = new AbortController()
+  readonly #storedUse = new Map<string, number>()
   #watch: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()
 
@@ -361,6 +362,7 @@ export class Devboxes {
     const known = this.#stops.get(id)
     const session = this.#sessions.get(id)
     this.#sessions.delete(id)
+    this.#storedUse.delete(id)
     session?.finish()
     const ending = (async () => {
       await known
@@ -378,12 +380,13 @@ export class Devboxes {
   /** Batched, because every write waits for the disk. */
   #storeLastUsed() {
     const used = [...this.#sessions.values()].filter(
-      ({ id, hasNewUse }) => hasNewUse && this.#spec(id).status === 'running',
+      ({ id, lastUsedMs }) => lastUsedMs > (this.#storedUse.get(id) ?? 0) && this.#spec(id).status === 'running',
     )
     if (used.length === 0) return
+    const lastUsed = new Map(used.map(({ id, lastUsedMs }) => [id, lastUsedMs]))
     try {
-      this.#options.store.setLastUsed(new Map(used.map(({ id, lastUsedMs }) => [id, lastUsedMs])))
-      for (const session of used) session.markUseStored()
+      this.#options.store.setLastUsed(lastUsed)
+      for (const [id, ms] of lastUsed) this.#storedUse.set(id, ms)
     } catch (error) {
       logFailure('Could not store the last use of devboxes')(error)
     }

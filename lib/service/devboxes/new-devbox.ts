@@ -9,16 +9,9 @@ import { findLaunchProblem } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { type Mount, mountAt } from './mounts.ts'
 
-export interface NewDevboxPlan {
-  launch_parameters: LaunchParameters
-  environment_variables: StringMap
-  secrets: StringMap
-  entrypoint: string | null
-  snapshot_id: string | null
-  mounts: Mount[]
-}
+export type NewDevboxPlan = ReturnType<typeof planDevbox>
 
-export const planDevbox = (body: DevboxCreate): NewDevboxPlan => {
+export const planDevbox = (body: DevboxCreate) => {
   rejectUnsupported(body)
   const parameters = body.launch_parameters ?? {}
   const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64'
@@ -89,10 +82,9 @@ const checkedEnvironment = (variables: StringMap): StringMap => {
 }
 
 const checkedSecrets = (secrets: StringMap): StringMap => {
-  for (const [name, secret] of Object.entries(secrets)) {
-    const field = variable('secrets', name)
-    if (secret === '') throw invalid(field, 'must be the name of a secret')
-  }
+  for (const [name, secret] of Object.entries(secrets))
+    if (secret === '') throw invalid(variable('secrets', name), 'must be the name of a secret')
+    else variable('secrets', name)
   return secrets
 }
 

@@ -67,12 +67,12 @@ export class DevboxSession {
   readonly #parameters: LaunchParameters
   readonly #folder: string
   readonly #stopped = new AbortController()
+  readonly stopped = this.#stopped.signal
   #env: Record<string, string> = {}
   #sandbox: Sandbox | undefined
   #started: Promise<void> = Promise.resolve()
   #uses = 0
   #lastUsedMs = Date.now()
-  #storedUseMs = 0
   #cancelTimer: () => void = () => undefined
   #oomKills = 0
   #oomKillMs = 0
@@ -84,10 +84,6 @@ export class DevboxSession {
     this.#folder = options.folderOf(id)
     this.#options = options
     this.#host = host
-  }
-
-  get stopped(): AbortSignal {
-    return this.#stopped.signal
   }
 
   /** Starts once the previous session of the devbox has ended, because both use the same cgroup and folders. */
@@ -115,14 +111,6 @@ export class DevboxSession {
   get lastUsedMs(): number {
     if (this.#uses > 0) this.touch()
     return this.#lastUsedMs
-  }
-
-  get hasNewUse(): boolean {
-    return this.lastUsedMs > this.#storedUseMs
-  }
-
-  markUseStored(): void {
-    this.#storedUseMs = this.#lastUsedMs
   }
 
   arm(): void {

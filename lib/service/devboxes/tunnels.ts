@@ -1,4 +1,3 @@
-import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
 import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
@@ -14,11 +13,6 @@ export interface TunnelOwner {
   account: string
   id: string
   tunnel: Tunnel
-}
-
-interface Opened {
-  socket: Duplex
-  release: () => void
 }
 
 export class Tunnels {
@@ -63,7 +57,7 @@ export class Tunnels {
   }
 
   /** Connects to a devbox port, resuming the devbox if the tunnel allows it. Throws 404, 502 or 503. */
-  async open({ account, id, tunnel }: TunnelOwner, port: number, signal: AbortSignal): Promise<Opened> {
+  async open({ account, id, tunnel }: TunnelOwner, port: number, signal: AbortSignal) {
     const giveUpAtMs = Date.now() + wakeMs
     const wasAwake = this.#devboxes.get(account, id).status === 'running'
     if (!wasAwake) await this.#wake(account, id, tunnel, signal)

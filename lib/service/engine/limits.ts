@@ -1,18 +1,9 @@
 import { type Cgroup, cgroupParents, createGroup, maxProcesses } from './cgroup.ts'
-import type { Isolation, Launch, Limits, SandboxSpec } from './engine.ts'
+import type { Isolation, Limits, SandboxSpec } from './engine.ts'
 
-export interface Enforcement {
-  readonly launch: Required<Pick<Launch, 'cgroupFiles' | 'ulimits'>>
-  readonly notEnforced: readonly string[]
-  outOfMemoryKills(): number
-  end(): Promise<void>
-}
+export type Enforcement = Awaited<ReturnType<typeof enforceLimits>>
 
-export const enforceLimits = async (
-  spec: SandboxSpec,
-  isolation: Isolation,
-  report: (sentence: string) => void,
-): Promise<Enforcement> => {
+export const enforceLimits = async (spec: SandboxSpec, isolation: Isolation, report: (sentence: string) => void) => {
   const { limits } = spec
   const group = await createGroup(spec, limits)
   const limited = group?.limited ?? new Set()

@@ -119,16 +119,8 @@ export class Drain {
     })
   }
 
-  schedule(deadlineMs: number): number {
-    return this.#start(deadlineMs, 'schedule')
-  }
-
-  /** Announces that the service stops at the deadline. Unspecified: running devboxes restart with the service. */
-  announce(deadlineMs: number): number {
-    return this.#start(deadlineMs, 'announce')
-  }
-
-  #start(deadlineMs: number, evict: 'schedule' | 'announce'): number {
+  /** `announce` is for a service that stops. Unspecified: running devboxes restart with it. */
+  start(deadlineMs: number, evict: 'schedule' | 'announce'): number {
     const isPending = Date.now() < this.#deadlineMs
     this.#deadlineMs = isPending ? Math.min(this.#deadlineMs, deadlineMs) : deadlineMs
     this.#evict = evict

@@ -28,16 +28,13 @@ interface Options {
   statusOf: (devboxId: string) => string
 }
 
-interface Shortage {
-  resource: 'memory' | 'disk'
-  text: string
-  isUrgent: boolean
-}
+type Resource = 'memory' | 'disk'
+type Shortage = { resource: Resource; text: string; isUrgent: boolean }
 
 export class PressureWatch {
   readonly #options: Options
   readonly #timer: NodeJS.Timeout
-  readonly #short = new Set<Shortage['resource']>()
+  readonly #short = new Set<Resource>()
   #evicting: string | undefined
   /** Devboxes whose eviction was canceled; not evicted again during this shortage. */
   readonly #spared = new Set<string>()
@@ -72,7 +69,7 @@ export class PressureWatch {
     for (const shortage of shortages) if (this.#evicting === undefined) this.#evictNext(shortage)
   }
 
-  #shortage(resource: Shortage['resource'], freeBytes: number, floorBytes: number): Shortage | undefined {
+  #shortage(resource: Resource, freeBytes: number, floorBytes: number): Shortage | undefined {
     const isShort = freeBytes < floorBytes
     const text = `${mebibytes(freeBytes)} of ${resource} free, minimum ${mebibytes(floorBytes)}`
     if (isShort && !this.#short.has(resource)) logError({ level: 'warn', message: `Low on ${resource}: ${text}` })

@@ -49,7 +49,7 @@ export class OutputBuffer {
   readonly #allowance: OutputAllowance
   #descriptor: number | undefined
   #size = 0
-  #isCut = false
+  isCut = false
   #ended = false
   readonly #grown = new Condition()
 
@@ -65,10 +65,6 @@ export class OutputBuffer {
         else close(this.#descriptor, () => done(error))
       },
     })
-  }
-
-  get isCut(): boolean {
-    return this.#isCut
   }
 
   async end(): Promise<void> {
@@ -99,9 +95,9 @@ export class OutputBuffer {
   }
 
   #store(chunk: Buffer, done: () => void): void {
-    const requestedBytes = this.#isCut ? 0 : Math.min(chunk.length, maxStreamBytes - this.#size)
+    const requestedBytes = this.isCut ? 0 : Math.min(chunk.length, maxStreamBytes - this.#size)
     const stored = chunk.subarray(0, this.#allowance.take(requestedBytes))
-    if (stored.length < chunk.length) this.#isCut = true
+    if (stored.length < chunk.length) this.isCut = true
     this.#write(stored, done)
   }
 
@@ -112,7 +108,7 @@ export class OutputBuffer {
       return
     }
     write(descriptor, stored, 0, stored.length, null, (error, written) => {
-      if (error) this.#isCut = true
+      if (error) this.isCut = true
       else this.#size += written
       this.#grown.notify()
       if (!error && written < stored.length) this.#write(stored.subarray(written), done)
@@ -121,18 +117,15 @@ export class OutputBuffer {
   }
 
   #open(): number | undefined {
+    if (this.#descriptor !== undefined) return this.#descriptor
     try {
-      this.#descriptor ??= makeFile(this.#file)
+      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+      this.#descriptor = openSync(this.#file, 'a', 0o600)
     } catch {
-      this.#isCut = true
+      this.isCut = true
     }
     return this.#descriptor
   }
-}
-
-const makeFile = (file: string): number => {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  return openSync(file, 'a', 0o600)
 }
 
 const readPiece = async (handle: FileHandle, position: number, atMost = maxReadBytes): Promise<Buffer> => {

@@ -101,19 +101,11 @@ cat >"$partial" || exit
 read -r word <&3 && [[ $word = commit ]] || exit
 mv -fT -- "$partial" "$target"`
 
-interface Running {
-  stdin: Writable
-  stdout: Readable
-  verdict: Writable
-  done: Promise<unknown>
-  readonly failed: string | undefined
-  succeed(path: string): Promise<void>
-  end(): void
-}
+type Running = ReturnType<typeof start>
 
 const open = new WeakMap<Sandbox, number>()
 
-const start = (devbox: RunningDevbox, script: string, args: string[], signal?: AbortSignal): Running => {
+const start = (devbox: RunningDevbox, script: string, args: string[], signal?: AbortSignal) => {
   const { sandbox } = devbox
   const openFiles = open.get(sandbox) ?? 0
   if (openFiles >= maxOpen)
@@ -165,7 +157,7 @@ const start = (devbox: RunningDevbox, script: string, args: string[], signal?: A
     get failed() {
       return failed
     },
-    async succeed(path) {
+    async succeed(path: string) {
       await done
       if (failed !== undefined) throw fileError(path, /: ([^:]+)$/.exec(failed)?.[1] ?? failed)
     },

@@ -52,7 +52,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   drain: implement(contract.drain, {
     start: ({ body }) => {
       const eviction_deadline_ms = deps.now() + body.deadline_seconds * 1000
-      return { eviction_deadline_ms, devboxes: deps.drain.schedule(eviction_deadline_ms) }
+      return { eviction_deadline_ms, devboxes: deps.drain.start(eviction_deadline_ms, 'schedule') }
     },
   }),
 })

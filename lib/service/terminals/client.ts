@@ -18,16 +18,16 @@ export class TerminalClient {
   readonly #events: Events
   readonly #heartbeat: NodeJS.Timeout
   readonly #closed: Promise<void>
-  #sent: number
+  sentTo: number
   #pinged: number
-  #acknowledged: number
+  acknowledgedTo: number
   #silentHeartbeats = 0
   #isInputPaused = false
   #probes = 0
 
   constructor(socket: WebSocket, offset: number, events: Events) {
     this.#socket = socket
-    this.#sent = this.#pinged = this.#acknowledged = offset
+    this.sentTo = this.#pinged = this.acknowledgedTo = offset
     this.#events = events
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs)
     socket.on('pong', (payload) => this.#pong(payload))
@@ -45,17 +45,9 @@ export class TerminalClient {
     )
   }
 
-  get sentTo(): number {
-    return this.#sent
-  }
-
-  get acknowledgedTo(): number {
-    return this.#acknowledged
-  }
-
   /** While input is paused, pongs aren't read, so sent bytes count as acknowledged. */
   get bytesInFlight(): number {
-    const unanswered = this.#sent - this.#acknowledged
+    const unanswered = this.sentTo - this.acknowledgedTo
     return this.#socket.isPaused ? Math.min(unanswered, this.#socket.bufferedAmount) : unanswered
   }
 
@@ -63,8 +55,8 @@ export class TerminalClient {
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       const piece = bytes.length <= pieceBytes ? bytes : bytes.subarray(at, at + pieceBytes)
       this.#socket.send(piece, { binary: true })
-      this.#sent += piece.length
-      if (this.#sent - this.#pinged >= pieceBytes) this.#ping()
+      this.sentTo += piece.length
+      if (this.sentTo - this.#pinged >= pieceBytes) this.#ping()
     }
   }
 
@@ -108,15 +100,15 @@ export class TerminalClient {
   }
 
   #ping() {
-    this.#pinged = this.#sent
-    this.#socket.ping(String(this.#sent), undefined, () => this.#events.acknowledged())
+    this.#pinged = this.sentTo
+    this.#socket.ping(String(this.sentTo), undefined, () => this.#events.acknowledged())
   }
 
   #pong(payload: Buffer) {
     this.#silentHeartbeats = 0
     const offset = Number(payload.toString('latin1'))
     // Pongs are untrusted: ignore offsets beyond the last ping.
-    if (offset > this.#acknowledged && offset <= this.#pinged) this.#acknowledged = offset
+    if (offset > this.acknowledgedTo && offset <= this.#pinged) this.acknowledgedTo = offset
     this.#events.acknowledged()
   }
 

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { chownSync, closeSync, constants, fchownSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { chownSync, closeSync, constants, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
@@ -113,28 +113,17 @@ interface OpenTerminal {
 }
 
 const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
-  const inside = ptmx === undefined ? undefined : openInside(ptmx, uid)
-  if (inside) return inside
-  const { master, slave } = native.open(80, 24)
-  if (uid !== undefined) fchownSync(slave, uid, uid)
-  return { master, slave, tty: '/proc/self/fd/0' }
-}
-
-// In the devbox's devpts, so it has a name there for programs such as tty, screen and gpg.
-const openInside = (ptmx: string, uid: number | undefined): OpenTerminal | undefined => {
-  let master: number | undefined
+  if (ptmx === undefined) return { ...native.open(80, 24), tty: '/proc/self/fd/0' }
+  // In the devbox's devpts, so it has a name there for programs such as tty, screen and gpg.
+  const master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
   try {
-    master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
-    const [, index] = /^tty-index:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'latin1')) ?? []
-    if (index !== undefined) {
-      if (uid !== undefined) chownSync(join(dirname(ptmx), index), uid, uid)
-      return { master, tty: `/dev/pts/${index}` }
-    }
-  } catch {
-    // Fall back to the host's devpts.
+    const index = /^tty-index:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${master}`, 'latin1'))?.[1] ?? ''
+    if (uid !== undefined) chownSync(join(dirname(ptmx), index), uid, uid)
+    return { master, tty: `/dev/pts/${index}` }
+  } catch (error) {
+    closeSync(master)
+    throw error
   }
-  if (master !== undefined) closeSync(master)
-  return undefined
 }
 
 // A new slave must be unlocked (TIOCSPTLCK), which Node can't do. fd 3, because Node makes 0 to 2 blocking.

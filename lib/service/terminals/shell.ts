@@ -51,7 +51,7 @@ export class Shell {
   #lostClientTimer: NodeJS.Timeout | undefined
   #ended = false
   #paused = false
-  #inputBytes = 0
+  inputBytes = 0
   #sending: NodeJS.Immediate | undefined
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
@@ -69,10 +69,6 @@ export class Shell {
     })
     this.#keyboard = new Keyboard(this.#terminal)
     this.#startIdleTimer()
-  }
-
-  get inputBytes(): number {
-    return this.#inputBytes
   }
 
   get attached(): boolean {
@@ -101,14 +97,9 @@ export class Shell {
     return !this.#client || !(await this.#client.responds(responseTimeoutMs))
   }
 
-  attach(socket: WebSocket, offset: number, size: Size | undefined): void {
-    if (this.#ended || this.attached) {
-      socket.close(
-        this.#ended ? lostCode : alreadyAttachedCode,
-        this.#ended ? 'The session has ended' : 'Another client is attached',
-      )
-      return
-    }
+  attach(socket: WebSocket, offset: number, size: Size | undefined) {
+    if (this.#ended) return socket.close(lostCode, 'The session has ended')
+    if (this.attached) return socket.close(alreadyAttachedCode, 'Another client is attached')
     clearTimeout(this.#idleTimer)
     this.#holdFor(undefined)
     const release = this.#devbox.busy()
@@ -213,7 +204,7 @@ export class Shell {
 
   #input(client: TerminalClient, bytes: Buffer) {
     if (this.#ended) return
-    this.#inputBytes += bytes.length
+    this.inputBytes += bytes.length
     this.#keyboard.type(bytes)
     if (this.#keyboard.pendingBytes <= maxPendingInputBytes) return
     client.isInputPaused = true

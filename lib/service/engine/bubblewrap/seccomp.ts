@@ -5,7 +5,8 @@ export const seccompFilter = (machine: string = process.arch): Buffer | undefine
   const program: Instruction[] = [
     load(architectureAt),
     // Other architectures, such as 32-bit x86, have different call numbers; reject them all.
-    ...unless(isEqual, architectures[column] ?? 0, [refuse(ENOSYS)]),
+    { code: isEqual, value: architectures[column] ?? 0, whenTrue: 1 },
+    refuse(ENOSYS),
     load(numberAt),
     ...(machine === 'x64' ? when(isAtLeast, x32, [refuse(ENOSYS)]) : []),
   ]
@@ -162,11 +163,6 @@ const allow: Instruction = { code: 0x06, value: 0x7fff0000 }
 
 const when = (code: number, value: number, body: Instruction[]): Instruction[] => [
   { code, value, whenFalse: body.length },
-  ...body,
-]
-
-const unless = (code: number, value: number, body: Instruction[]): Instruction[] => [
-  { code, value, whenTrue: body.length },
   ...body,
 ]
 

@@ -91,21 +91,10 @@ const startSlirp = async (
     return child
   }
   const lost = () => report('Network lost: slirp4netns could not be restarted')
-  const [process, blocking] = await Promise.allSettled([
-    keepRunning(start, lost),
-    blockAddresses(launches, blockedIpv4(rules)),
-  ])
-  if (process.status === 'rejected') throw process.reason
-  const { end } = process.value
-  if (blocking.status === 'rejected') {
-    await end()
-    throw blocking.reason
-  }
-  return {
-    environment: {},
-    ...(!blocking.value && { notEnforced: 'Network: multicast to the local network is not blocked' }),
-    end,
-  }
+  const blocksMulticast = await blockAddresses(launches, blockedIpv4(rules))
+  const { end } = await keepRunning(start, lost)
+  if (blocksMulticast) return { environment: {}, end }
+  return { environment: {}, notEnforced: 'Network: multicast to the local network is not blocked', end }
 }
 
 const blockAddresses = async (launches: NetworkLaunches, networks: readonly string[]): Promise<boolean> => {
