@@ -4,7 +4,216 @@ import { useState } from 'react'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { accountHeaders, withAccount } from '#lib/browser/api/page-account.ts'
-import { type CheckName, type CheckResult, checkConnection, checkNames } from './connection-checks.ts'
+import { readError } from '#lib/client/api-error.ts'
+import {
+  type ConnectionView,
+  checkSocketPath,
+  checkStreamPauseMs,
+  type UpstreamProblem,
+} from '#lib/protocol/connection.ts'
+import type { LiveNotice } from '#lib/protocol/live.ts'
+
+const checkNames = {
+  console: 'Page to console',
+  service: 'Console to service',
+  write: 'Writes',
+  stream: 'Event stream',
+  live: 'Live WebSocket',
+  terminal: 'Terminal WebSocket',
+  clock: 'Clock',
+} as const
+type CheckName = keyof typeof checkNames
+
+export interface CheckResult {
+  name: CheckName
+  state: 'ok' | 'failed' | 'skipped'
+  message: string
+  advice?: string
+}
+
+export interface CheckEnvironment {
+  origin: string
+  fetch: typeof globalThis.fetch
+  headers: Record<string, string>
+  socketUrl(path: string): string
+  WebSocket: typeof globalThis.WebSocket
+  onResult(result: CheckResult): void
+}
+
+const timeoutMs = 8_000
+const maxClockErrorMs = 2_000
+
+class Failed extends Error {
+  readonly advice: string
+
+  constructor(message: string, advice: string) {
+    super(message)
+    this.advice = advice
+  }
+}
+
+/** Tests each kind of connection between the page and the console, one after another. */
+export const checkConnection = async (env: CheckEnvironment): Promise<void> => {
+  const run = async (name: CheckName, check: () => Promise<string>) => {
+    try {
+      env.onResult({ name, state: 'ok', message: await check() })
+    } catch (error) {
+      const { message, advice } = error instanceof Failed ? error : noResponse
+      env.onResult({ name, state: 'failed', message, advice })
+    }
+  }
+  let first: Awaited<ReturnType<typeof readView>> | undefined
+  await run('console', async () => {
+    first = await readView(env)
+    return `Responded in ${Math.round(first.consoleMs)} ms`
+  })
+  if (!first) {
+    for (const name of ['service', 'write', 'stream', 'live', 'terminal', 'clock'] as const)
+      env.onResult({ name, state: 'skipped', message: 'Skipped: the console did not respond' })
+    return
+  }
+  const { view, offsetMs } = first
+  await run('service', async () => checkService(view))
+  await run('write', () => checkWrite(env))
+  await run('stream', () => checkStream(env))
+  await run('live', async () => `First message in ${await checkSocket('/api/live', env, view)} ms`)
+  await run('terminal', async () => `Echoed in ${await checkSocket(checkSocketPath, env, view)} ms`)
+  await run('clock', async () => checkClock(offsetMs))
+}
+
+const noResponse = new Failed(`No response within ${timeoutMs / 1000} s`, 'Check the proxy’s log.')
+
+const request = (env: CheckEnvironment, path: string, init: RequestInit = {}) =>
+  env.fetch(env.origin + path, {
+    cache: 'no-store',
+    ...init,
+    headers: env.headers,
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+
+const readView = async (env: CheckEnvironment) => {
+  const startedMs = Date.now()
+  const response = await request(env, '/api/connection').catch((error: Error) => {
+    if (error.name === 'TimeoutError')
+      throw new Failed(noResponse.message, 'The console or a proxy in front of it hangs. Check its log or restart it.')
+    throw new Failed(
+      'The console can’t be reached',
+      'Check that the console is running and that this machine is online.',
+    )
+  })
+  if (!response.ok) throw new Failed(`HTTP ${response.status}: ${(await readError(response)).message}`, '')
+  const view: ConnectionView = await response.json()
+  const endedMs = Date.now()
+  // The console reads its clock after the service has responded, so that time does not count.
+  const tookMs = 'took_ms' in view.upstream ? view.upstream.took_ms : 0
+  const consoleMs = Math.max(0, endedMs - startedMs - tookMs)
+  return { view, consoleMs, offsetMs: view.now_ms - (endedMs - consoleMs / 2) }
+}
+
+const upstreamAdvice: Record<UpstreamProblem, string> = {
+  away: 'Start the service, or set DEVDECK_SERVICE_URL to its address.',
+  frozen: 'The service or a proxy in front of it hangs. Check its log or restart it.',
+  tls: 'Use a valid certificate, or set NODE_EXTRA_CA_CERTS to the CA of the service.',
+  'key-refused': 'Sign in with a valid API key.',
+  'not-a-service': 'Set DEVDECK_SERVICE_URL to the address of the service itself.',
+}
+
+const checkService = ({ upstream }: ConnectionView): string => {
+  if ('problem' in upstream) throw new Failed(upstream.detail, upstreamAdvice[upstream.problem])
+  return `Responded in ${Math.round(upstream.took_ms)} ms and accepted the key`
+}
+
+const checkWrite = async (env: CheckEnvironment): Promise<string> => {
+  const response = await request(env, '/api/connection', { method: 'POST' })
+  await response.body?.cancel()
+  if (response.ok) return 'Accepted: the console recognizes this page’s origin'
+  if (response.status !== 403) throw new Failed(`HTTP ${response.status}`, noResponse.advice)
+  throw new Failed(
+    `Rejected: the console does not recognize the origin ${env.origin}`,
+    `Set DEVDECK_ORIGIN to ${env.origin}, and make sure proxies forward the Host header unchanged.`,
+  )
+}
+
+const checkStream = async (env: CheckEnvironment): Promise<string> => {
+  const buffering = 'A proxy buffers responses. Turn buffering off (nginx: proxy_buffering off).'
+  const response = await request(env, '/api/connection/stream')
+  if (!response.ok || !response.body) throw new Failed(`HTTP ${response.status}`, noResponse.advice)
+  let firstMs: number | undefined
+  let text = ''
+  try {
+    for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
+      const { done, value } = await reader.read()
+      if (done) break
+      firstMs ??= performance.now()
+      text += value
+    }
+  } catch {
+    throw new Failed(`Incomplete after ${timeoutMs / 1000} s`, buffering)
+  }
+  if (!text.includes('data: last')) throw new Failed('Ended early', 'A proxy closes streams. Raise its read timeout.')
+  if (performance.now() - (firstMs ?? 0) < checkStreamPauseMs / 2) throw new Failed('Arrived all at once', buffering)
+  return 'Received as it was sent'
+}
+
+/** Resolves to the milliseconds until the first expected message. */
+const checkSocket = async (path: string, env: CheckEnvironment, before: ConnectionView): Promise<number> => {
+  const startedMs = performance.now()
+  const outcome = await openSocket(path, env)
+  if (outcome === 'received') return Math.round(performance.now() - startedMs)
+  if (outcome === 'silent')
+    throw new Failed(
+      `Connected, but nothing received within ${timeoutMs / 1000} s`,
+      'A proxy accepts the WebSocket but forwards no data. Let it forward upgraded connections.',
+    )
+  // Browsers don't report why a WebSocket failed, but the console counts requests that lost their Upgrade header.
+  const now: ConnectionView = await (await request(env, '/api/connection')).json()
+  if (now.stripped_upgrades > before.stripped_upgrades)
+    throw new Failed(
+      'Arrived without its Upgrade header',
+      'A proxy removes it. Forward the Upgrade and Connection headers, and use HTTP/1.1 to the console.',
+    )
+  throw new Failed(
+    'Not connected: it did not reach the console, or the console rejected it',
+    'A proxy or a browser extension may block WebSockets. Check its log.',
+  )
+}
+
+/** The live connection sends a heartbeat; the terminal's test connection echoes. */
+const openSocket = (path: string, env: CheckEnvironment): Promise<'received' | 'silent' | 'refused'> =>
+  new Promise((resolve) => {
+    const word = crypto.getRandomValues(new Uint8Array(16))
+    const socket = new env.WebSocket(env.socketUrl(path))
+    socket.binaryType = 'arraybuffer'
+    let isOpen = false
+    const end = (outcome: 'received' | 'silent' | 'refused') => {
+      clearTimeout(timer)
+      socket.close()
+      resolve(outcome)
+    }
+    const timer = setTimeout(() => end(isOpen ? 'silent' : 'refused'), timeoutMs)
+    socket.onopen = () => {
+      isOpen = true
+      if (path === checkSocketPath) socket.send(word)
+    }
+    socket.onmessage = ({ data }) => {
+      const isExpected =
+        data instanceof ArrayBuffer
+          ? new Uint8Array(data).join() === word.join()
+          : (JSON.parse(String(data)) as LiveNotice).t === 'heartbeat'
+      if (isExpected) end('received')
+    }
+    socket.onclose = () => end(isOpen ? 'silent' : 'refused')
+    socket.onerror = () => undefined
+  })
+
+const checkClock = (offsetMs: number): string => {
+  if (Math.abs(offsetMs) < maxClockErrorMs) return 'Within 2 s of the console’s'
+  const seconds = Math.round(Math.abs(offsetMs) / 1000)
+  throw new Failed(
+    `The console’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
+    'Countdowns account for this. Synchronize both machines with network time for exact times in lists.',
+  )
+}
 
 const names = Object.keys(checkNames) as CheckName[]
 

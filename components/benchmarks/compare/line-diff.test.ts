@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lineDiff } from './yaml-diffs.tsx'
+import { lineDiff } from './compare-page.tsx'
 
 const diff = (before: string, after: string) =>
   lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)

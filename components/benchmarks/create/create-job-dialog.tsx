@@ -1,20 +1,45 @@
 'use client'
 import { zodResolver } from '@hookform/resolvers/zod'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Plus, Search, X } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useDeferredValue, useEffect, useMemo } from 'react'
-import { Controller, FormProvider, useForm, useFormContext, useWatch } from 'react-hook-form'
+import { type ComponentProps, useDeferredValue, useEffect, useId, useMemo, useState } from 'react'
+import {
+  Controller,
+  FormProvider,
+  useController,
+  useFieldArray,
+  useForm,
+  useFormContext,
+  useWatch,
+} from 'react-hook-form'
 import { parseDocument } from 'yaml'
+import { Button } from '#components/ui/button.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
+import { InlineError } from '#components/ui/error-state.tsx'
+import { Field, FieldError, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { Input, Textarea } from '#components/ui/input.tsx'
+import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import type { BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobMutations } from '../job/queries.ts'
 import { type YamlProblem, yamlProblems } from '../job-figures.ts'
-import { AgentFields, FormTextField } from './agent-fields.tsx'
-import { exampleFile, JobForm, type JobFormValues, newJob, rejectedFields } from './job-form.ts'
-import { PartPicker } from './part-picker.tsx'
+import { benchmarkRunQueries } from '../run/queries.ts'
+import {
+  exampleFile,
+  type JobField,
+  JobForm,
+  type JobFormValues,
+  newAgent,
+  newJob,
+  type Part,
+  rejectedFields,
+} from './job-form.ts'
 import { jobPartQueries } from './queries.ts'
 import { YamlField } from './yaml-field.tsx'
 
@@ -156,5 +181,209 @@ const Parts = ({ source }: { source: 'benchmark' | 'scenarios' }) => {
         <FormTextField name="timeoutMultiplier" label="Timeout multiplier" optional inputMode="decimal" />
       </div>
     </>
+  )
+}
+
+interface PartPickerProps {
+  label: string
+  many: boolean
+  query: typeof jobPartQueries.scenarios
+  chosen: readonly Part[]
+  onChoose: (chosen: Part[]) => void
+  error: string | undefined
+  none: string
+}
+
+const PartPicker = (props: PartPickerProps) => {
+  const { label, many, query, chosen, onChoose, error, none } = props
+  const id = useId()
+  const [search, setSearch] = useState('')
+  const { data, error: failure } = useQuery(query(useDeferredValue(search.trim())))
+  const ids = new Set(chosen.map((each) => each.id))
+  const choose = (row: Part, isOn: boolean) =>
+    onChoose(
+      many
+        ? [...chosen.filter((each) => each.id !== row.id), ...(isOn ? [{ id: row.id, name: row.name }] : [])]
+        : [{ id: row.id, name: row.name }],
+    )
+  return (
+    <fieldset className="min-w-0 space-y-2" aria-describedby={error ? `${id}-error` : undefined}>
+      <legend className="mb-1 font-medium">{label}</legend>
+      <Input
+        type="search"
+        icon={Search}
+        aria-label={`Search ${label.toLowerCase()}`}
+        placeholder="Search by name or ID"
+        value={search}
+        onChange={({ target }) => setSearch(target.value)}
+      />
+      {failure ? (
+        <InlineError error={failure} />
+      ) : (
+        <div className="max-h-48 overflow-y-auto rounded-md border border-line py-1">
+          {data?.rows.map((row) => (
+            <label
+              key={row.id}
+              className="flex min-h-8 cursor-pointer items-center gap-2 px-2.5 py-1 hover:bg-surface-2 has-checked:bg-accent-soft"
+            >
+              <input
+                type={many ? 'checkbox' : 'radio'}
+                name={id}
+                className="size-4 shrink-0 accent-accent"
+                checked={ids.has(row.id)}
+                onChange={({ target }) => choose(row, target.checked)}
+              />
+              <span className="min-w-0 flex-1 truncate">
+                <VisibleText max={200}>{row.name}</VisibleText>
+              </span>
+              <span className="tabular shrink-0 text-sm text-muted">{row.detail}</span>
+            </label>
+          ))}
+          {data?.rows.length === 0 && <p className="px-2.5 py-3 text-muted">{search ? 'No matches.' : none}</p>}
+          {!data && <p className="px-2.5 py-3 text-muted">Loading…</p>}
+        </div>
+      )}
+      <p role="status" className="tabular text-sm text-muted">
+        {data &&
+          data.rows.length > 0 &&
+          `Showing ${formatCount(data.rows.length)}${data.total === null ? '' : ` of ${formatCount(data.total)}`}`}
+        {many && `${data && data.rows.length > 0 ? '; ' : ''}${formatCount(chosen.length)} chosen`}
+      </p>
+      {many && chosen.length > 0 && (
+        <ul aria-label="Chosen" className="flex max-h-24 flex-wrap gap-1 overflow-y-auto">
+          {chosen.map((each) => (
+            <li key={each.id}>
+              <button
+                type="button"
+                title={`Remove ${each.name}`}
+                onClick={() => choose(each, false)}
+                className="inline-flex h-6 max-w-56 items-center gap-1 rounded-sm bg-surface-2 px-1.5 text-sm hover:bg-surface-3"
+              >
+                <span className="sr-only">Remove </span>
+                <span className="truncate">
+                  <VisibleText max={80}>{each.name}</VisibleText>
+                </span>
+                <X aria-hidden className="size-3 shrink-0 text-muted" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
+    </fieldset>
+  )
+}
+
+interface FormTextFieldProps extends Omit<ComponentProps<typeof TextField>, 'value' | 'onText' | 'error' | 'name'> {
+  name: JobField
+}
+
+const FormTextField = ({ name, ...props }: FormTextFieldProps) => {
+  const { field, fieldState } = useController<JobFormValues>({ name })
+  return (
+    <TextField
+      {...props}
+      ref={field.ref}
+      value={field.value as string}
+      onText={field.onChange}
+      onBlur={field.onBlur}
+      error={fieldState.error?.message}
+    />
+  )
+}
+
+/** Suggestions; the service decides which agents it knows. */
+const publicNames = ['claude-code', 'codex', 'gemini-cli', 'goose', 'opencode']
+
+const editors = {
+  variables: { label: 'Environment variables', addLabel: 'Add variable', keyPlaceholder: 'NAME' },
+  secrets: {
+    label: 'Secrets',
+    addLabel: 'Add secret',
+    keyPlaceholder: 'VARIABLE',
+    valuePlaceholder: 'Secret name',
+  },
+}
+
+const AgentFields = () => {
+  const id = useId()
+  const { control } = useFormContext<JobFormValues>()
+  const { fields, append, remove } = useFieldArray({ control, name: 'agents' })
+  const { data: secretNames = [] } = useQuery(jobPartQueries.secretNames())
+  const { data: origins = {} } = useQuery(benchmarkRunQueries.origins())
+  const known = Object.values(origins)
+  return (
+    <div className="space-y-3">
+      <datalist id={`${id}-names`}>
+        {[...new Set(['nop', ...publicNames, ...known.map(({ agent_name }) => agent_name)])].map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <datalist id={`${id}-models`}>
+        {[...new Set(known.flatMap(({ model_name }) => model_name ?? []))].map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+      {fields.map((agent, index) => (
+        <fieldset key={agent.id} className="min-w-0 space-y-3 rounded-md border border-line p-3">
+          <legend className="px-1 font-medium">Agent {index + 1}</legend>
+          <div className="grid gap-3 sm:grid-cols-[1fr_1fr_8rem_auto]">
+            <FormTextField name={`agents.${index}.name`} label="Agent name" list={`${id}-names`} />
+            <FormTextField name={`agents.${index}.model`} label="Model" optional list={`${id}-models`} />
+            <FormTextField
+              name={`agents.${index}.timeout`}
+              label="Timeout (s)"
+              optional
+              inputMode="numeric"
+              placeholder="7200"
+            />
+            {fields.length > 1 && (
+              <IconButton
+                icon={X}
+                label={`Remove agent ${index + 1}`}
+                className="sm:mt-6"
+                onClick={() => remove(index)}
+              />
+            )}
+          </div>
+          <Controller
+            control={control}
+            name={`agents.${index}.command`}
+            render={({ field, fieldState }) => (
+              <Field
+                label="Command"
+                optional
+                hint="Runs with bash in each scenario's devbox. The task is in the file $HARBOR_INSTRUCTION_FILE, the model in $HARBOR_MODEL_NAME. Not needed for nop and agents known to the service."
+                error={fieldState.error?.message}
+              >
+                {(props) => <Textarea {...props} {...field} mono rows={2} />}
+              </Field>
+            )}
+          />
+          {(['variables', 'secrets'] as const).map((kind) => (
+            <Controller
+              key={kind}
+              control={control}
+              name={`agents.${index}.${kind}`}
+              render={({ field, fieldState }) => (
+                <KeyValueEditor
+                  {...editors[kind]}
+                  {...(kind === 'secrets' && {
+                    valueSuggestions: secretNames,
+                    hint: secretNames.length === 0 ? 'This account has no secrets.' : 'Sets a variable to a secret.',
+                  })}
+                  value={field.value}
+                  onChange={field.onChange}
+                  error={fieldState.error?.message}
+                />
+              )}
+            />
+          ))}
+        </fieldset>
+      ))}
+      <Button size="sm" icon={Plus} onClick={() => append(newAgent)}>
+        Add agent
+      </Button>
+    </div>
   )
 }

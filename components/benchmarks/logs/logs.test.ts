@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { lineSpans, plainLine, readLines } from '#lib/browser/text/console-text.ts'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
-import { foldersOf, logTree, treeRows, withoutRunId } from './file-tree.tsx'
 import { findInLog, markedSpans, readLog } from './log-text.ts'
+import { foldersOf, logTree, treeRows, withoutRunId } from './run-logs.tsx'
 
 const esc = '\x1b'
 

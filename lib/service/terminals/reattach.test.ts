@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { maxHistoryBytes } from './output.ts'
+import { maxHistoryBytes } from './shell.ts'
 
 type Enough = (end: string, length: number) => boolean
 

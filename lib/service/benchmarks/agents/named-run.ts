@@ -1,9 +1,10 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import type { AgentUsage } from '#lib/contract/agent-usage.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Workbench } from '../workbench.ts'
 import type { AgentDefinition } from './definition.ts'
 import { type AgentInstalls, agentFolder, setupError } from './installs.ts'
-import { readTrajectory } from './trajectory.ts'
 import { unknownUsage, usageByRule } from './usage.ts'
 
 interface PrepareOptions {
@@ -116,3 +117,16 @@ export const traceOf = async (
 
 export const trajectoryFile = 'trajectory.json'
 const noUsageSource = 'the agent wrote no trajectory, and its definition has no usage rule'
+
+/** Parsed JSON takes many times the size of its text. */
+const maxHeapMb = 1024
+
+/** Undefined if the text is not a trajectory. Parsing may take seconds, so it runs in a worker. */
+export const readTrajectory = async (text: string): Promise<AgentUsage | undefined> => {
+  const worker = new Worker(new URL('./trajectory-worker.ts', import.meta.url), {
+    workerData: text,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+  })
+  const [usage] = (await once(worker, 'message')) as [AgentUsage | undefined]
+  return usage
+}

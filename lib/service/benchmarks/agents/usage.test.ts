@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { UsageRule } from './definition.ts'
-import { readTrajectory } from './trajectory.ts'
+import { readTrajectory } from './named-run.ts'
 import { sumOfUsages, unknownUsage, usageByRule, usageOfTrajectory } from './usage.ts'
 
 const rule = (more: Partial<UsageRule>): UsageRule => ({

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import { type CheckEnvironment, type CheckResult, checkConnection } from './connection-checks.ts'
+import { type CheckEnvironment, type CheckResult, checkConnection } from './connection-test.tsx'
 
 const apiKey = 'a-key-of-many-characters'
 let mode: 'normal' | 'unauthorized' | 'html'
