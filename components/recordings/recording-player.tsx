@@ -14,7 +14,8 @@ import { RecordingPlayer as Player, type PlayerState } from '#lib/terminal/recor
 const speeds = [0.5, 1, 2, 4, 8]
 const maxPauseMs = 2_000
 const jumpMs = 5_000
-const fontSize = 13
+/** Cell width of the mono font per pixel of font size. */
+const cellRatio = 0.6
 
 /** Plays a recording at its original size. Ignores keyboard input. */
 export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
@@ -55,7 +56,7 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
     const start = async (into: HTMLElement) => {
       const { Terminal } = await import('@xterm/xterm')
       const { fontFamily } = getComputedStyle(into)
-      await document.fonts.load(`${fontSize}px ${fontFamily}`).catch(() => undefined)
+      await document.fonts.load(`13px ${fontFamily}`).catch(() => undefined)
       if (isCanceled) return
       const terminal = new Terminal(optionsOf(cast, into))
       terminal.open(into)
@@ -86,7 +87,7 @@ const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalI
   cols: cast.cols,
   rows: cast.rows,
   fontFamily: getComputedStyle(into).fontFamily,
-  fontSize,
+  fontSize: Math.min(13, Math.max(6, Math.floor(into.clientWidth / (cast.cols * cellRatio)))),
   lineHeight: 1.25,
   scrollback: 2_000,
   disableStdin: true,

@@ -42,14 +42,17 @@ export const drawTerminal = async (element: HTMLElement): Promise<DrawnTerminal>
 
   let cellsChanged = () => {}
   const renderer = new TerminalRenderer(terminal, element, () => cellsChanged())
+  const showLigatures = ligaturesOf(terminal, element)
   const apply = () => {
     const next = terminalSettings.get()
     showTheme(element, next.theme)
     Object.assign(terminal.options, terminalOptions(next, element))
     cellsChanged()
+    showLigatures(next.ligatures)
     void renderer.choose(next.renderer)
   }
   const stops = [terminalSettings.subscribe(apply), onThemeChange(apply), onMediaChange(lessMotion, apply)]
+  showLigatures(settings.ligatures)
   await renderer.choose(settings.renderer)
   return {
     terminal,
@@ -79,6 +82,22 @@ const terminalOptions = (settings: TerminalSettings, element: HTMLElement): ITer
   screenReaderMode: settings.screenReader,
   theme: terminalTheme(element),
 })
+
+/** Runs of operator characters, which fonts may draw as ligatures. */
+const operators = (text: string): [number, number][] =>
+  [...text.matchAll(/[!-/:-@[-`{-~]{2,}|www/g)].map(({ 0: run, index }) => [index, index + run.length])
+
+const ligaturesOf = (terminal: Terminal, element: HTMLElement) => {
+  let joiner: number | undefined
+  return (isOn: boolean) => {
+    element.toggleAttribute('data-ligatures', isOn)
+    if (isOn) joiner ??= terminal.registerCharacterJoiner(operators)
+    else if (joiner !== undefined) {
+      terminal.deregisterCharacterJoiner(joiner)
+      joiner = undefined
+    }
+  }
+}
 
 const lessMotion = '(prefers-reduced-motion: reduce)'
 

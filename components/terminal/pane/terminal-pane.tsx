@@ -15,7 +15,7 @@ import { ClipboardAccess } from '../tools/clipboard-access.tsx'
 import { FileDrop } from '../tools/file-drop-zone.tsx'
 import { FindBar } from '../tools/find-bar.tsx'
 import { TerminalLinks } from '../tools/terminal-links.tsx'
-import { useFontSizeKeys } from '../tools/terminal-settings.tsx'
+import { useFontSize } from '../tools/terminal-settings.tsx'
 import { TerminalStatusBar } from '../tools/terminal-status-bar.tsx'
 import { NoticeBar } from './connection-notice.tsx'
 import { type OpenedTerminal, useOpenedTerminal, useTerminalState } from './opened-terminal.ts'
@@ -198,6 +198,6 @@ const Wiring = ({
   useCursorInSight(opened, state.role === 'watcher')
   usePaneFocus(opened, way, hintId, props)
   useReconnecting(opened, state, props)
-  useFontSizeKeys(opened)
+  useFontSize(opened)
   return <StateAnnouncement state={state} refusal={props.refusal} />
 }

@@ -1,5 +1,3 @@
-import { SearchAddon } from '@xterm/addon-search'
-import type { Terminal } from '@xterm/xterm'
 import type { LucideIcon as Icon } from 'lucide-react'
 import { CaseSensitive, ChevronDown, ChevronUp, Regex, Search, WholeWord, X } from 'lucide-react'
 import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
@@ -8,97 +6,13 @@ import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { type FindQuery, findPattern } from '#lib/terminal/page/find.ts'
-import { linesOf } from '#lib/terminal/page/lines.ts'
-import { matchInWorker, tooSlow } from '#lib/terminal/page/match-in-worker.ts'
+import type { FindQuery } from '#lib/terminal/page/find.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { isMac, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
-import { colorsOf } from '../pane/terminal-theme.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
+import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
 import { usePaneKeys } from './use-pane-events.ts'
-
-interface FindState {
-  count: number
-  /** -1 beyond the limit. */
-  current: number
-  problem: string | null
-}
-
-const nothingFound: FindState = { count: 0, current: -1, problem: null }
-
-const maxMatches = 1_000
-
-/** Searches a terminal and keeps its position while output arrives. */
-class TerminalFinder {
-  readonly #terminal: Terminal
-  readonly #onChange: (state: FindState) => void
-  readonly #addon = new SearchAddon({ highlightLimit: maxMatches })
-  state = nothingFound
-  #query: FindQuery | undefined
-  /** Regular expressions run in a worker first, because they could freeze the page. */
-  #trial = new AbortController()
-
-  constructor(terminal: Terminal, onChange: (state: FindState) => void) {
-    this.#terminal = terminal
-    this.#onChange = onChange
-    terminal.loadAddon(this.#addon)
-    this.#addon.onDidChangeResults(({ resultIndex: current, resultCount: count }) => this.#change({ current, count }))
-  }
-
-  /** Shows the latest match. */
-  async search(query: FindQuery) {
-    this.#trial.abort()
-    this.#trial = new AbortController()
-    const { signal } = this.#trial
-    this.#clear()
-    const found = findPattern(query)
-    const problem = found && 'problem' in found ? found.problem : null
-    this.#change({ ...nothingFound, problem })
-    if (!found || 'problem' in found) return
-    if (query.regex) {
-      const lines = linesOf(this.#terminal.buffer.active)
-      const end = await matchInWorker(found.pattern, lines, signal).catch((error: Error) => error)
-      if (signal.aborted) return
-      if (end === null || end instanceof Error) return this.#change({ problem: end?.message ?? tooSlow })
-    }
-    this.#query = query
-    this.move(-1)
-  }
-
-  /** Moves to the next (1) or previous (-1) match and wraps around. */
-  move(by: 1 | -1) {
-    if (!this.#query) return
-    const { text, matchCase: caseSensitive, wholeWord, regex } = this.#query
-    const color = colorsOf(this.#terminal.element ?? document.body, ['--find-other', '--find-current'])
-    const decorations = {
-      matchBackground: color['--find-other'],
-      matchOverviewRuler: color['--find-other'],
-      activeMatchBackground: color['--find-current'],
-      activeMatchColorOverviewRuler: color['--find-current'],
-    }
-    const options = { caseSensitive, wholeWord, regex, decorations }
-    if (by > 0) this.#addon.findNext(text, options)
-    else this.#addon.findPrevious(text, options)
-  }
-
-  dispose() {
-    this.#trial.abort()
-    this.#clear()
-    this.#addon.dispose()
-  }
-
-  #clear() {
-    this.#query = undefined
-    this.#addon.clearDecorations()
-    this.#terminal.clearSelection()
-  }
-
-  #change(part: Partial<FindState>) {
-    this.state = { ...this.state, ...part }
-    this.#onChange(this.state)
-  }
-}
 
 export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
   const [query, setQuery] = useState<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
@@ -226,7 +140,7 @@ const useFinder = ({ terminal }: OpenedTerminal, query: FindQuery) => {
     return () => created.dispose()
   }, [terminal])
   useEffect(() => {
-    void finder?.search(query)
+    finder?.search(query)
     const timer = setTimeout(() => setSpoken(query.text === '' ? '' : wordsOf(finder?.state ?? nothingFound)), 500)
     return () => clearTimeout(timer)
   }, [finder, query])
@@ -255,11 +169,8 @@ const Toggle = ({ icon, label, isOn, onClick }: { icon: Icon; label: string; isO
   />
 )
 
-const wordsOf = ({ count, current }: FindState): string => {
-  if (count === 0) return 'No matches'
-  const all = `${formatCount(count)}${count === maxMatches ? '+' : ''}`
-  return current < 0 ? `${all} matches` : `${formatCount(current + 1)} of ${all}`
-}
+const wordsOf = ({ count, hasMore, current }: FindState): string =>
+  count === 0 ? 'No matches' : `${formatCount(current + 1)} of ${formatCount(count)}${hasMore ? '+' : ''}`
 
 const stepOf = (event: KeyboardEvent): 1 | -1 | null => {
   if (event.key === 'F3' && !event.ctrlKey && !event.altKey && !event.metaKey) return event.shiftKey ? -1 : 1

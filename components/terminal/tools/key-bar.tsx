@@ -1,5 +1,5 @@
 import type { LucideIcon as Icon } from 'lucide-react'
-import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp } from 'lucide-react'
+import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Keyboard, SendHorizontal } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { keyBytes, type Modifiers } from '#lib/terminal/page/keys.ts'
@@ -23,9 +23,10 @@ const keys: readonly { key: string; label: string; icon?: Icon }[] = [
   { key: '-', label: '-' },
 ]
 
-/** On touch screens: keys a phone keyboard lacks. */
+/** On touch screens: keys a phone keyboard lacks, and an input line with autocorrection that is sent as a whole. */
 export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
   const [held, setHeld] = useState<Modifiers>({ ctrl: false, alt: false })
+  const [isLine, setIsLine] = useState(false)
 
   // A letter on the phone's keyboard while Ctrl is active here.
   useEffect(() => {
@@ -45,6 +46,7 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
   const hold = (modifier: keyof Modifiers) => setHeld((before) => ({ ...before, [modifier]: !before[modifier] }))
   return (
     <div className="border-t border-line bg-surface-1">
+      {isLine && <InputLine opened={opened} />}
       <div
         role="toolbar"
         aria-label="Keys"
@@ -55,6 +57,12 @@ export const KeyBar = ({ opened }: { opened: OpenedTerminal }) => {
         {keys.map(({ key, label, icon }) => (
           <BarKey key={key} label={label} icon={icon} onPress={() => press(key)} />
         ))}
+        <BarKey
+          label={isLine ? 'Hide input line' : 'Show input line'}
+          icon={Keyboard}
+          isPressed={isLine}
+          onPress={() => setIsLine(!isLine)}
+        />
       </div>
     </div>
   )
@@ -87,3 +95,37 @@ const keyClasses = (isPressed: boolean | undefined) =>
     'flex h-9 min-w-10 shrink-0 touch-manipulation items-center justify-center rounded-md border px-2 font-mono text-sm select-none',
     isPressed ? 'border-accent bg-accent-soft text-accent' : 'border-line bg-surface-0 active:bg-surface-3',
   )
+
+const InputLine = ({ opened }: { opened: OpenedTerminal }) => {
+  const [text, setText] = useState('')
+  const send = (end: string) => {
+    opened.terminal.input(text + end)
+    setText('')
+  }
+  return (
+    <form
+      className="flex gap-1 px-2 pt-1"
+      onSubmit={(event) => {
+        event.preventDefault()
+        send('\r')
+      }}
+    >
+      <input
+        // biome-ignore lint/a11y/noAutofocus: it was just asked for
+        autoFocus
+        aria-label="Input line"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        autoCapitalize="off"
+        enterKeyHint="send"
+        className="h-9 min-w-0 flex-1 rounded-md border border-line bg-surface-0 px-2 font-mono"
+      />
+      <button type="button" onClick={() => send('')} className={keyClasses(false)}>
+        Type
+      </button>
+      <button type="submit" aria-label="Send with Enter" className={keyClasses(false)}>
+        <SendHorizontal aria-hidden className="size-4" />
+      </button>
+    </form>
+  )
+}

@@ -1,5 +1,5 @@
 import { RotateCcw, Settings2 } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
@@ -18,23 +18,45 @@ import {
 import { isMac, linkKey, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useServing } from '../terminal-requests.tsx'
-import { usePaneKeys } from './use-pane-events.ts'
+import { useListener, usePaneKeys } from './use-pane-events.ts'
 
 const useTerminalSettings = () =>
   useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
 
-/** Changes the font size with Ctrl or ⌘ and +, - and 0 while a terminal has focus. */
-export const useFontSizeKeys = (opened: OpenedTerminal): void =>
+/** Changes the font size with Ctrl or ⌘ and +, - and 0 while a terminal has focus, and by pinching. */
+export const useFontSize = (opened: OpenedTerminal): void => {
   usePaneKeys(opened, (event) => {
     const shortcut = shortcutOf(event, false)
     const step = shortcut === 'larger' ? 1 : shortcut === 'smaller' ? -1 : null
     if (step === null && shortcut !== 'own-size') return null
-    return () => {
-      const { min, max } = terminalLimits.fontSize
-      const size = step === null ? defaultTerminalSettings.fontSize : terminalSettings.get().fontSize + step
-      terminalSettings.change({ fontSize: Math.min(max, Math.max(min, size)) })
-    }
+    return () =>
+      changeFontSize(step === null ? defaultTerminalSettings.fontSize : terminalSettings.get().fontSize + step)
   })
+  const pinch = useRef<{ apart: number; fontSize: number }>(undefined)
+  const begin = ({ touches }: TouchEvent) => {
+    pinch.current =
+      touches.length === 2 ? { apart: distance(touches), fontSize: terminalSettings.get().fontSize } : undefined
+  }
+  useListener(opened.element, 'touchstart', begin)
+  useListener(opened.element, 'touchend', begin)
+  useListener(opened.element, 'touchmove', (event) => {
+    if (!pinch.current || event.touches.length !== 2) return
+    // Prevents page zoom.
+    event.preventDefault()
+    changeFontSize(Math.round((pinch.current.fontSize * distance(event.touches)) / pinch.current.apart))
+  })
+}
+
+const changeFontSize = (size: number) => {
+  const { min, max } = terminalLimits.fontSize
+  const fontSize = Math.min(max, Math.max(min, size))
+  if (fontSize !== terminalSettings.get().fontSize) terminalSettings.change({ fontSize })
+}
+
+const distance = (touches: TouchList): number => {
+  const [a, b] = [touches[0], touches[1]]
+  return a && b ? Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)) : 1
+}
 
 export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
   const [isOpen, setIsOpen] = useState(false)
@@ -109,6 +131,7 @@ const ScreenSettings = () => (
       hint={`Lines, up to ${formatCount(terminalLimits.scrollback.max)}`}
       whole
     />
+    <CheckField name="ligatures" label="Ligatures" hint="Combined arrows and operators, if the font has them" />
     <ChoiceField name="bell" label="Bell" options={{ visual: 'Flash', none: 'Nothing' }} />
     <ChoiceField name="renderer" label="Drawing" options={{ auto: 'Automatic', webgl: 'WebGL', dom: 'DOM' }} />
     <CheckField name="cursorBlink" label="Blinking cursor" hint="Off if your system prefers reduced motion" />

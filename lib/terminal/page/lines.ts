@@ -8,7 +8,7 @@ export interface JoinedLine {
   starts: readonly number[]
 }
 
-const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITIVE_INFINITY): JoinedLine => {
+export const joinedLine = (buffer: IBuffer, row: number, maxRows = Number.POSITIVE_INFINITY): JoinedLine => {
   const starts: number[] = []
   let text = ''
   for (let at = row; ; at++) {

@@ -16,6 +16,7 @@ describe('secrets', () => {
     ['a key for requests', 'curl -H "Authorization: Bearer 0a1b2c3d4e5f6a7b8c9d"'],
     ['a named secret', 'export DB_PASSWORD=correct-horse'],
     ['a named secret', '"api_key": "0123456789abcdef"'],
+    ['a random key', 'k = 9Xw2Lq7Zt4Vb8Nc1Rm6Yp3Sd5Gf0HjKa'],
   ])('is %s in %s', (kind, text) => {
     expect(kindsIn(text)).toEqual([kind])
   })

@@ -29,7 +29,7 @@ const known: readonly [kind: string, pattern: RegExp][] = [
 
 const maxReadLength = 1_000_000
 
-/** Likely secrets by known prefixes, in order and without overlaps. Can miss some. */
+/** Likely secrets, in order and without overlaps. Can miss some and flag random names. */
 export const findSecrets = (text: string): FoundSecret[] => {
   const read = text.slice(0, maxReadLength)
   const found: FoundSecret[] = []
@@ -39,7 +39,23 @@ export const findSecrets = (text: string): FoundSecret[] => {
       const start = match.index + (match[1] === undefined ? 0 : match[0].lastIndexOf(secret))
       found.push({ start, end: start + secret.length, kind })
     }
+  for (const { 0: word, index } of read.matchAll(/[\w+/-]{32,256}={0,2}/g))
+    if (looksRandom(word)) found.push({ start: index, end: index + word.length, kind: 'a random key' })
   return apart(found)
+}
+
+/** Mixed case and digits, as if by chance. Hashes, paths and identifiers don't count. */
+const looksRandom = (word: string): boolean => {
+  if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return false
+  // Written words change character class rarely, random ones often.
+  const turns = [...word.matchAll(/[a-z](?=[A-Z\d])|[A-Z](?=\d|[a-z][A-Z\d])|\d(?=[A-Za-z])/g)].length
+  return turns / word.length > 0.25 && bitsPerCharacter(word) > 3.8
+}
+
+const bitsPerCharacter = (word: string): number => {
+  const counts = new Map<string, number>()
+  for (const character of word) counts.set(character, (counts.get(character) ?? 0) + 1)
+  return [...counts.values()].reduce((sum, n) => sum - (n / word.length) * Math.log2(n / word.length), 0)
 }
 
 const apart = (found: readonly FoundSecret[]): FoundSecret[] => {

@@ -24,6 +24,7 @@ const text = (pattern: RegExp, fallback: string) => (stored: unknown) =>
 const readers = {
   fontSize: number(terminalLimits.fontSize, 13),
   fontFamily: text(/^[\p{L}\p{N} ._-]{0,80}$/u, ''),
+  ligatures: flag(false),
   lineHeight: number(terminalLimits.lineHeight, 1.25),
   scrollback: number(terminalLimits.scrollback, 2_000),
   cursorStyle: choice(['block', 'bar', 'underline'], 'block'),
