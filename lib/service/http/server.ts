@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createHttp2Server, type Http2Session } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { carries, createDescriptorReserve, createUnauthenticatedLimit } from '#lib/limits/connection-limit.ts'
 import { logError } from '#lib/service/kit/log.ts'
 import type { Upgrades } from './upgrade.ts'
@@ -108,13 +109,11 @@ export const listen = async (options: ServerOptions): Promise<HttpServer> => {
     const before = [...open].map((response) => once(response, 'close').then(() => undefined))
     http1.closeIdleConnections()
     upgrades.close()
-    // Delayed: public clients send follow-up requests on the same session and lose those that cross its end.
-    const closeSessions = setTimeout(() => {
-      for (const session of sessions) session.close()
-    }, sessionGraceMs)
     const cut = closeAfter(closeGraceMs)
+    // Public clients send follow-up requests on the same session and lose those that cross its end.
+    if (sessions.size > 0) await delay(sessionGraceMs)
+    for (const session of sessions) session.close()
     await Promise.allSettled(before)
-    clearTimeout(closeSessions)
     clearTimeout(cut)
   }
 
