@@ -1,6 +1,7 @@
 'use client'
 import { Plus, X } from 'lucide-react'
 import { type ClipboardEvent, useId, useRef } from 'react'
+import { flushSync } from 'react-dom'
 import { Button } from './button.tsx'
 import { FieldError } from './field.tsx'
 import { IconButton } from './icon-button.tsx'
@@ -42,16 +43,17 @@ export const KeyValueEditor = ({
     event.preventDefault()
     onChange([...rows.slice(0, index), ...pasted, ...rows.slice(index + 1)])
   }
-  const focusLater = (selector: string) =>
-    requestAnimationFrame(() => group.current?.querySelector<HTMLElement>(selector)?.focus())
-  const add = () => {
-    onChange([...rows, { key: '', value: '' }])
-    focusLater(`[data-row="${rows.length}"] input`)
+  /** Focuses in the same turn, so that no later key goes elsewhere. */
+  const changeAndFocus = (next: KeyValueRow[], selector: string) => {
+    flushSync(() => onChange(next))
+    group.current?.querySelector<HTMLElement>(selector)?.focus()
   }
-  const remove = (index: number) => {
-    onChange(rows.filter((_, at) => at !== index))
-    focusLater('[data-add]')
-  }
+  const add = () => changeAndFocus([...rows, { key: '', value: '' }], `[data-row="${rows.length}"] input`)
+  const remove = (index: number) =>
+    changeAndFocus(
+      rows.filter((_, at) => at !== index),
+      '[data-add]',
+    )
   return (
     <fieldset ref={group} aria-describedby={`${id}-hint`} className="min-w-0 space-y-2">
       <legend className="mb-1 font-medium">{label}</legend>
