@@ -14,26 +14,29 @@ import {
   SquareTerminal,
   Terminal,
 } from 'lucide-react'
-import { type FormEvent, useState, useSyncExternalStore } from 'react'
+import { type FormEvent, memo, useMemo, useState, useSyncExternalStore } from 'react'
+import { StyledText } from '#components/devboxes/log/styled-text.tsx'
+import { FilterInput } from '#components/list/filter-fields.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
+import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { isAway, LiveState } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
+import { formatCount, formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
 import { signalName } from '#lib/browser/frame/exit-status.ts'
-import { CommandOutput } from './command-output.tsx'
+import { type ConsoleLine, joinLines, lineSpans, plainLine } from '#lib/browser/text/console-text.ts'
 import type { CommandRun, CommandSnapshot } from './command-run.ts'
 import type { LoggedExecution } from './execution-log.ts'
 import { executionMutations } from './queries.ts'
-import { transcriptText } from './transcript.ts'
+import { type OutputStream, type Segment, type Transcript, transcriptText } from './transcript.ts'
 
 export interface CommandActions {
   onEdit: (command: string) => void
@@ -328,3 +331,73 @@ const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; executio
     </form>
   )
 }
+
+interface CommandOutputProps {
+  transcript: Transcript
+  isOpen: boolean
+  /** Streams the service truncated. */
+  truncated: readonly OutputStream[]
+}
+
+const CommandOutput = ({ transcript, isOpen, truncated }: CommandOutputProps) => {
+  const [search, setSearch] = useState<string>()
+  const [wraps, setWraps] = useState(true)
+  const { segments } = transcript
+  const lines = useMemo(() => (search ? segments.flatMap(linesOf) : null), [segments, search])
+  const matches = useMemo(() => {
+    const wanted = search?.toLowerCase() ?? ''
+    return lines?.filter(({ line }) => plainLine(line).toLowerCase().includes(wanted))
+  }, [lines, search])
+  if (transcript.length === 0)
+    return <p className="border-t border-line px-3 py-2 text-sm text-muted">{isOpen ? 'No output yet' : 'No output'}</p>
+  const space = wraps ? 'whitespace-pre-wrap break-all' : 'whitespace-pre'
+  return (
+    <div className="border-t border-line">
+      {transcript.dropped > 0 && (
+        <Note>Truncated: the first {formatCount(transcript.dropped)} characters aren't shown.</Note>
+      )}
+      {truncated.length > 0 && <Note>The service kept only part of {truncated.join(' and ')}.</Note>}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">
+        <FilterInput label="Search output" value={search} onFilter={setSearch} className="w-56 max-sm:flex-1" />
+        {lines && matches && (
+          <span role="status" className="tabular">
+            {formatCount(matches.length)} of {formatCount(lines.length)} lines
+          </span>
+        )}
+        <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />
+      </div>
+      <FollowedLog label="Output" end={transcript} className={`max-h-96 px-3 py-2 font-mono text-sm ${space}`}>
+        {matches
+          ? matches.map(({ key, stream, line }) => (
+              <div key={key} className={stream === 'stderr' ? 'border-l-2 border-danger pl-2' : undefined}>
+                {stream === 'stderr' && <span className="sr-only">stderr: </span>}
+                <StyledText spans={lineSpans(line)} />
+              </div>
+            ))
+          : segments.map((segment) => <SegmentText key={segment.index} segment={segment} />)}
+      </FollowedLog>
+    </div>
+  )
+}
+
+const Note = ({ children }: { children: React.ReactNode }) => (
+  <p className="border-b border-line bg-surface-1 px-3 py-1 text-sm text-muted">{children}</p>
+)
+
+interface Line {
+  key: string
+  stream: Segment['stream']
+  line: ConsoleLine
+}
+
+const linesOf = ({ index, stream, lines }: Segment): Line[] =>
+  lines.map((line, at) => ({ key: `${index} ${at}`, stream, line }))
+
+const SegmentText = memo(({ segment: { stream, lines } }: { segment: Segment }) => (
+  <div className={stream === 'stderr' ? 'my-0.5 border-l-2 border-danger pl-2' : undefined}>
+    {stream === 'stderr' && <span className="float-right ml-2 font-sans text-xs text-danger select-none">stderr</span>}
+    <StyledText spans={joinLines(lines)} />
+    {/* Gives an empty last line its height. */}
+    {'\n'}
+  </div>
+))

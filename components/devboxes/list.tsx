@@ -1,7 +1,20 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Box, Camera, Clock, FlaskConical, Pause, Play, Plus, Power, SlidersHorizontal } from 'lucide-react'
+import {
+  Box,
+  Camera,
+  Clock,
+  Ellipsis,
+  FlaskConical,
+  Pause,
+  Play,
+  Plus,
+  Power,
+  SlidersHorizontal,
+  SquareTerminal,
+} from 'lucide-react'
 import dynamic from 'next/dynamic'
+import { useRouter } from 'next/navigation'
 import { useMemo, useState } from 'react'
 import { type AlertFeed, pendingEvictions } from '#components/alerts/alert-feed.ts'
 import { EvictionBadge } from '#components/alerts/devbox-eviction.tsx'
@@ -17,7 +30,9 @@ import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -34,14 +49,13 @@ import {
   shutdownRefusal,
 } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
-import { DevboxRowActions } from './devbox-row-actions.tsx'
 import { DevboxFilters } from './filters.tsx'
 import { Lifetime, StatusSince } from './lifetime.tsx'
 import { devboxMutations, devboxQueries } from './queries.ts'
 import { DevboxSearchParams, devboxesPath, devboxFilter, devboxQueryOf, pageFilters } from './search-params.ts'
 import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
-import { useDevboxActions } from './use-devbox-actions.tsx'
+import { type DevboxActions, useDevboxActions } from './use-devbox-actions.tsx'
 
 const CreateDevboxDialog = dynamic(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
 
@@ -349,4 +363,58 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
       act: ({ id }) => shutdown.mutateAsync(id),
     },
   ]
+}
+
+const DevboxRowActions = ({ devbox, actions }: { devbox: Devbox; actions: DevboxActions }) => {
+  const router = useRouter()
+  const name = devbox.name || devbox.id
+  const canResume = resumeRefusal(devbox) === null
+  const busy = actions.busyId === devbox.id
+  return (
+    <>
+      {canResume ? (
+        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => actions.resume(devbox)} />
+      ) : (
+        <IconButton
+          size="sm"
+          icon={SquareTerminal}
+          label={`Open terminal of ${name}`}
+          disabledReason={devboxRefusal('open_terminal', devbox.status)}
+          onClick={() => router.push(paths.devbox(devbox.id, 'terminal'))}
+        />
+      )}
+      <DropdownMenu
+        label={`Actions for ${name}`}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+        items={[
+          {
+            label: 'Open terminal',
+            icon: SquareTerminal,
+            href: paths.devbox(devbox.id, 'terminal'),
+            disabledReason: devboxRefusal('open_terminal', devbox.status),
+          },
+          'separator',
+          {
+            label: 'Suspend devbox',
+            icon: Pause,
+            disabledReason: devboxRefusal('suspend', devbox.status),
+            onSelect: () => actions.suspend(devbox),
+          },
+          {
+            label: 'Resume devbox',
+            icon: Play,
+            disabledReason: resumeRefusal(devbox),
+            onSelect: () => actions.resume(devbox),
+          },
+          {
+            label: 'Shut down devbox',
+            icon: Power,
+            tone: 'danger',
+            disabledReason: shutdownRefusal(devbox),
+            onSelect: () => actions.shutdown(devbox),
+          },
+        ]}
+      />
+    </>
+  )
 }

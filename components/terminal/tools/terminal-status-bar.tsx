@@ -5,6 +5,7 @@ import {
   Copy,
   CornerUpLeft,
   Eye,
+  FileText,
   Keyboard,
   Link2,
   Link2Off,
@@ -14,11 +15,12 @@ import {
   Users,
 } from 'lucide-react'
 import Link from 'next/link'
-import { type ReactNode, type Ref, useEffect, useState } from 'react'
+import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Popover, type PopoverProps } from '#components/ui/popover.tsx'
@@ -28,10 +30,11 @@ import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
+import { saveText } from '#lib/browser/lists/export.ts'
+import { terminalText } from '#lib/terminal/page/lines.ts'
 import { type OpenedTerminal, useTerminalState, writingRefusal } from '../pane/opened-terminal.ts'
 import { CommandMarks } from './command-marks.tsx'
 import { FindButton } from './find-bar.tsx'
-import { PlainTextView } from './plain-text-view.tsx'
 import { SettingsButton } from './terminal-settings.tsx'
 
 interface TerminalStatusBarProps {
@@ -273,3 +276,60 @@ const StatusPopover = ({ icon: Icon, name, color = 'text-muted', figure, ...popo
     }
   />
 )
+
+/** A static text snapshot of the terminal for screen readers, browser search and touch selection. */
+const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
+  const [read, setRead] = useState<{ text: string; atMs: number }>()
+  const { result, copy } = useCopy('the text')
+  const readNow = () => setRead({ text: terminalText(opened.terminal.buffer.active), atMs: Date.now() })
+  return (
+    <>
+      <IconButton size="sm" icon={FileText} label="View as plain text" onClick={readNow} />
+      {read && (
+        <Dialog
+          open
+          onOpenChange={() => setRead(undefined)}
+          title="Terminal as plain text"
+          size="lg"
+          footer={
+            <>
+              <Button onClick={() => saveText(`terminal-${opened.name}`, 'txt', read.text)}>Download</Button>
+              <Button onClick={() => void copy(read.text)}>
+                {result === 'copied' ? 'Copied' : result === 'refused' ? 'Copying was blocked' : 'Copy all'}
+              </Button>
+              <Button variant="primary" onClick={readNow}>
+                Refresh
+              </Button>
+            </>
+          }
+        >
+          <div className="space-y-2">
+            <p role="status" className="tabular text-sm text-muted">
+              {formatCountOf(read.text.split('\n').length, 'line')}, read <RelativeTime ms={read.atMs} />; the newest at
+              the end
+            </p>
+            <TextArea text={read.text} />
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+const TextArea = ({ text }: { text: string }) => {
+  const area = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (area.current) area.current.scrollTop = area.current.scrollHeight
+  })
+  return (
+    <textarea
+      ref={area}
+      readOnly
+      aria-label="Terminal text"
+      value={text}
+      rows={20}
+      spellCheck={false}
+      className="block w-full resize-y rounded-md border border-line bg-surface-1 p-2 font-mono text-sm whitespace-pre"
+    />
+  )
+}

@@ -65,7 +65,6 @@ export const privatePaths = async (folders: readonly string[]): Promise<string[]
 const publicNames = [
   ...['nsswitch.conf', 'hosts', 'host.conf', 'gai.conf', 'networks', 'protocols', 'services', 'rpc'],
   ...['ethertypes', 'netconfig', 'krb5.conf', 'ssl/certs', 'ssl/openssl.cnf', 'ca-certificates'],
-  ...['ca-certificates.conf'],
   ...['pki/tls/certs', 'pki/tls/cert.pem', 'pki/tls/openssl.cnf', 'pki/ca-trust/extracted', 'crypto-policies'],
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'localtime', 'timezone', 'locale.alias'],
   ...['locale.conf', 'default/locale', 'os-release', 'debian_version', 'lsb-release', 'redhat-release', 'issue'],
@@ -75,7 +74,7 @@ const publicNames = [
   ...['ssh/ssh_config', 'ssh/ssh_config.d', 'ssh/ssh_known_hosts', 'gitconfig', 'wgetrc', 'npmrc', 'pip.conf'],
   ...['perl', 'python3', 'python3.9', 'python3.10', 'python3.11', 'python3.12', 'python3.13', 'gdb', 'debuginfod'],
   ...['java-11-openjdk', 'java-17-openjdk', 'java-21-openjdk', 'java-25-openjdk', '.java', 'maven', 'fonts', 'glvnd'],
-  ...['dpkg', 'ImageMagick-6', 'ImageMagick-7', 'texmf', 'R', 'xml', 'sgml', 'mke2fs.conf'],
+  ...['dpkg', 'ImageMagick-6', 'ImageMagick-7', 'texmf', 'R', 'xml', 'sgml', 'mke2fs.conf', 'ca-certificates.conf'],
 ]
 
 const userToolNames = ['pam.d', 'pam.conf', 'security/limits.conf', 'default/useradd', 'adduser.conf', 'deluser.conf']
