@@ -128,10 +128,7 @@ const resultOf = <Result,>(request: IDBRequest<Result>): Promise<Result> =>
     request.onerror = () => reject(request.error)
   })
 
-/**
- * Returns the alerts whose latest alarm no tab has claimed yet, and claims them for this tab. IndexedDB transactions are
- * serialized across tabs, so each alarm has one owner. Without storage every tab announces every alarm.
- */
+/** Claims the alarms that no tab has claimed yet. Without storage every tab announces every alarm. */
 const claimAlarms = async (alerts: readonly Alert[], account: string): Promise<Alert[]> => {
   const keyOf = (alert: Alert) => `${account} ${alarmOf(alert)}`
   const unclaimed = alerts.filter((alert) => !claimedHere.has(keyOf(alert)))

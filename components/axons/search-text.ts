@@ -12,10 +12,7 @@ interface ParsedSearch {
 // IDs of other services may differ in length. The text search finds those.
 const wholeId = /^axn_[0-9a-z]{26}$/
 
-/**
- * Parses `key:value` as metadata (`key:a,b` for either value), `name:` as the start of a name and `id:` as an ID. Other
- * text is part of an ID or name. Quoted text is literal, and `metadata.name:x` is the metadata key "name".
- */
+/** `key:value` is metadata (`key:a,b`: either), `name:` starts a name, `id:` is an ID; quoted text is literal. */
 export const readAxonSearch = (text: string): ParsedSearch => {
   const filters: AxonSearch = {}
   const words: string[] = []

@@ -6,10 +6,7 @@ export interface SqlPiece {
   line: number
 }
 
-/**
- * Splits SQL at the semicolons that end statements, not those in strings, quoted names, comments or trigger bodies.
- * Empty statements are dropped. Does not validate.
- */
+/** Splits SQL at the semicolons that end statements. Drops empty statements; does not validate. */
 export const splitStatements = (text: string): SqlPiece[] => {
   const pieces: SqlPiece[] = []
   let start = 0

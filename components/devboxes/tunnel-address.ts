@@ -1,7 +1,4 @@
-/**
- * The URL of a devbox port through its tunnel. Null if the service address is an IP, which can't have subdomains; loopback
- * addresses become localhost.
- */
+/** URL of a port through the tunnel. Null if the service's address is an IP, which can't have subdomains. */
 export const tunnelAddress = (serviceUrl: string, tunnelKey: string, port: number, path = '/'): string | null => {
   const service = URL.parse(serviceUrl)
   if (!service || !isPort(port) || !/^[\w-]+$/.test(tunnelKey)) return null

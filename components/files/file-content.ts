@@ -127,10 +127,7 @@ export const editRefusal = (content: Extract<FileContent, { kind: 'text' }>): st
 /** `theirs` is the current text of the file, or null if it was deleted or is no longer text. */
 export type SaveResult = { isSaved: true } | { isSaved: false; theirs: string | null }
 
-/**
- * Saves only if the file still contains `base`.
- * Unspecified: the API has no conditional write, so a change between the two calls is overwritten.
- */
+/** Saves only if the file still contains `base`. Unspecified: a change between the two calls is overwritten. */
 export const saveText = async (
   devboxId: string,
   path: string,

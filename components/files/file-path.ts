@@ -1,7 +1,4 @@
-/**
- * Paths of a devbox as strings. Names on Linux are bytes: each byte that isn't UTF-8 becomes a lone surrogate (U+DCFF for
- * 0xFF), which maps back to the same byte.
- */
+/** A byte of a name that isn't UTF-8 becomes a lone surrogate (U+DCFF for 0xFF), which maps back to the byte. */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const rawBytes = /[\uDC80-\uDCFF]/gu

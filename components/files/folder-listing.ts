@@ -24,10 +24,7 @@ export interface FolderListing {
   total: number
 }
 
-/**
- * Entries end with NUL and fields are separated by slashes, since names contain neither. Base64 because names need not
- * be valid text.
- */
+/** Entries end with NUL and fields with a slash. Base64 because names need not be valid text. */
 export const listCommand = (path: string): string =>
   `export LC_ALL=C; cd -- ${quotePath(path)} || exit; ` +
   `{ printf '%s\\0' "$PWD"; find . -mindepth 1 -maxdepth 1 -printf x | wc -c; printf '\\0'; ` +

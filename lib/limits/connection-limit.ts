@@ -49,11 +49,7 @@ export const createDescriptorReserve = (process: 'console' | 'service', warn: Wa
   }
 }
 
-/**
- * Counts a connection as unauthenticated until `markAuthenticated`. Over the limit, the client's oldest one is
- * closed: callers with a key or session authenticate at once, so others on the same machine or proxy cannot lock them
- * out.
- */
+/** Over the limit, closes the client's oldest connection that isn't authenticated yet. */
 export const createUnauthenticatedLimit = (warn: Warn) => {
   const warnSeldom = seldom(
     warn,

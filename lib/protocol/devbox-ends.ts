@@ -13,9 +13,7 @@ export interface UnattendedEnd {
 
 type Known = Pick<Devbox, 'status' | 'launch_parameters' | 'state_transitions' | 'keep_alive_until_ms' | 'last_used_ms'>
 
-/**
- * Undefined if the devbox is not running or its record does not say. `keptAliveMs` is the last known keep-alive call.
- */
+/** Undefined if not running or not reported. `keptAliveMs` is the last known keep-alive call. */
 export const unattendedEnd = (devbox: Known, keptAliveMs = 0): UnattendedEnd | undefined => {
   if (devbox.status !== 'running') return undefined
   const { lifecycle, after_idle, keep_alive_time_seconds } = devbox.launch_parameters

@@ -61,10 +61,7 @@ const blankCost = 8
 const maxSequence = 256
 const tabWidth = 8
 
-/**
- * Converts program output, in chunks that may end anywhere, to the lines a terminal would show. Sequences that edit the
- * open line take effect and the rest is dropped; earlier lines never change, moving to another line starts a new one.
- */
+/** Converts output to the lines a terminal would show. Sequences that edit earlier lines are dropped. */
 export class ConsoleText<Place = number> {
   style: TextStyle
   readonly #put: PutLine<Place>

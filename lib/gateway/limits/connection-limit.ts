@@ -10,10 +10,7 @@ export const reserveFileDescriptors = (server: Server): void => {
   server.prependListener('connection', createDescriptorReserve('console', console.error))
 }
 
-/**
- * Closes a client's oldest unauthenticated connection when it has too many. Each request is checked again: a proxy sends
- * the requests of many people over one connection.
- */
+/** Closes a client's oldest unauthenticated connection. Checks each request, because proxies share connections. */
 export const limitUnauthenticatedConnections = (server: Server): void => {
   const count = createUnauthenticatedLimit(console.error)
   server.on('connection', (socket: Socket) => count(socket, clientAddress({ socket, headers: {} })))

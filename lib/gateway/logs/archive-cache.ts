@@ -59,10 +59,7 @@ export class ArchiveCache {
     this.#limits = limits
   }
 
-  /**
-   * Returns the archive after waiting up to `waitMs`. Rereads it if it is older than `newerThanMs` or was read before
-   * the run ended. A failed read throws once and is retried by the next call.
-   */
+  /** Waits up to `waitMs`. Rereads an archive older than `newerThanMs` or read before the run ended. */
   async look(
     key: string,
     download: DownloadArchive,

@@ -23,10 +23,7 @@ const archives = slot(
 const listWaitMs = 2_000
 const fileWaitMs = 60_000
 
-/**
- * `GET /api/benchmark-runs/{id}/logs?newer_than=&ended=`: the files of a run's log archive. Rereads it if older than
- * `newer_than`, or read before the run ended.
- */
+/** `GET /api/benchmark-runs/{id}/logs?newer_than=&ended=`: the files of a run's log archive. */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   withSession(request, id, async (apiKey, params) => {
     const { opened, reading } = await openArchive(
@@ -51,10 +48,7 @@ export const listRunLogs = (request: Request, id: string): Promise<Response> =>
     } satisfies RunLogs)
   })
 
-/**
- * `GET /api/benchmark-runs/{id}/logs/file?path=&version=`: one file, or a byte range, which may be shorter than
- * requested. 409 if the version has changed.
- */
+/** `GET /api/benchmark-runs/{id}/logs/file?path=&version=`: a file or part of it. 409 if the version changed. */
 export const getRunLogFile = (request: Request, id: string): Promise<Response> =>
   fileOf(request, { of: 'benchmarkRuns', id })
 

@@ -1,10 +1,8 @@
 import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import type { Viewer } from './viewer.ts'
 
-/**
- * Unspecified: who writes after the writer has left. Nobody, until a page takes over or a new one joins. A watcher
- * that reconnects within this time doesn't count as new.
- */
+// Unspecified: after the writer has left, nobody writes until a page takes over or a new one joins.
+/** A page that reconnects within this time isn't new. */
 const roleKeptMs = 30_000
 const maxRemembered = 100
 

@@ -30,10 +30,7 @@ export const clientFor = (apiKey: string, timeoutMs?: number, around = (fetch: F
     }),
   })
 
-/**
- * Unspecified: the largest list page that the server renders. A larger one would block everyone else; the browser fetches
- * it through the proxy, which does not parse it.
- */
+/** Unspecified: the largest list page that the server renders. The browser fetches larger ones itself. */
 const maxRenderedListBytes = 1024 * 1024
 
 /** Fails for a list page that is too large to render. Only list calls have a limit parameter. */

@@ -54,10 +54,7 @@ export class BenchmarkRuns {
     return this.get(account, id)
   }
 
-  /**
-   * Unspecified: completing a run with unfinished scenario runs. Scored ones are completed, the others canceled.
-   * Resolves when their devboxes are gone, or after 5 s. Throws 404 or 409.
-   */
+  /** Unspecified: completes scored scenario runs and cancels the others. Waits up to 5 s for their devboxes. */
   complete(account: string, id: string): Promise<BenchmarkRun> {
     return this.#end(account, id, 'complete')
   }
@@ -82,10 +79,7 @@ export class BenchmarkRuns {
     return this.get(account, id)
   }
 
-  /**
-   * Sets the final state and score and ends unfinished scenario runs in one transaction, then shuts down their
-   * devboxes.
-   */
+  /** Sets the final state and score in one transaction, then shuts down the devboxes of unfinished scenario runs. */
   finish(
     id: string,
     state: Exclude<BenchmarkRunState, 'running'>,

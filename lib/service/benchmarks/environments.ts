@@ -24,10 +24,7 @@ interface Options {
   log: (entry: object) => void
 }
 
-/**
- * The base system of all trials, and the cached builds by their key. Trials share both and change neither: each writes to
- * its own layer above.
- */
+/** The base system of all trials and cached builds by key. Each trial writes to its own layer above. */
 export class Environments {
   readonly #options: Options
   readonly #building = new Map<string, Promise<void>>()
@@ -52,10 +49,7 @@ export class Environments {
       )
   }
 
-  /**
-   * Creates a devbox with its own system if the machine supports that, built already if `key` is cached. Waits while another
-   * devbox builds the same key. Call `buildEnded` for each devbox created here.
-   */
+  /** Waits while another devbox builds the same key. Call `buildEnded` for each devbox created here. */
   async open(
     key: string | undefined,
     signal: AbortSignal,

@@ -404,10 +404,7 @@ const setUpFailure = (error: unknown): RunFailure =>
 
 export type TrialSlots = Slots<{ account: string; job: string }>
 
-/**
- * Limits concurrent trials over all jobs. The next slot goes to the account, then the job, with the fewest running
- * trials, so that a large job does not block a small one.
- */
+/** The next slot goes to the account, then the job, with the fewest running trials. */
 export const createTrialSlots = (count: number): TrialSlots =>
   new Slots(count, ({ account, job }, running) => {
     const ofAccount = running.filter((each) => each.account === account)

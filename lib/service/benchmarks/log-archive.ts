@@ -31,9 +31,7 @@ type Job = JobRecord<JobPlan>
 /** Unspecified: the maximum number of files per scenario run. */
 const maxFilesPerRun = 10_000
 
-/**
- * Zips of logs: of scenario runs and their devboxes, with executions and a results.json. Secrets of the run are masked.
- */
+/** Zips of logs of scenario runs and their devboxes. Secrets of the run are masked. */
 export class LogArchives {
   readonly #options: Options
 
@@ -41,10 +39,7 @@ export class LogArchives {
     this.#options = options
   }
 
-  /**
-   * Without folders: the public CLI strips the run id from each name. Throws 404, or a SealError if secrets cannot be
-   * decrypted.
-   */
+  /** Without folders: the public CLI strips the run id from names. Throws a SealError if secrets can't be decrypted. */
   async ofScenarioRun(id: string): Promise<AsyncIterable<Uint8Array>> {
     const { store } = this.#options
     const run = store.scenarioRuns.record(id) ?? notFound('scenario run', id)

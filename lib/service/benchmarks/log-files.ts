@@ -19,10 +19,7 @@ const maxEntriesPerFolder = 10_000
 const maxDepth = 64
 const readBytes = 256 * 1024
 
-/**
- * Yields the regular files below a folder. A devbox may be changing it, so each entry is opened relative to its open
- * parent and never through a link.
- */
+/** Yields regular files. A devbox may change the folder, so entries are opened by their parent, never by a link. */
 export async function* filesBelow(
   folder: string,
   omit: Omit,

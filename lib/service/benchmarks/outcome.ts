@@ -41,11 +41,7 @@ const timeouts = ['AgentTimeoutError', 'AgentSetupTimeoutError', 'VerifierTimeou
 /** Harbor runs the verifier after these two. */
 export const scoredDespiteFailure = ['AgentTimeoutError', 'NonZeroAgentExitCodeError']
 
-/**
- * Unspecified: trials with both rewards and a failure. If the verifier ran after the agent failed or timed out, its
- * score counts and the failure stays as the reason, as in Harbor. A timeout with score 0 is a TIMEOUT, which counts 0
- * in the run's score.
- */
+/** Unspecified: a verified trial's score counts whatever else failed, as in Harbor. A TIMEOUT with score 0 counts 0. */
 export const outcomeOf = (
   rewards: Rewards | null,
   exception: RunFailure | null,

@@ -74,10 +74,7 @@ export class ScenarioRuns {
     options.devboxes.changes.on('status', this.#devboxMoved)
   }
 
-  /**
-   * Resumes runs after a restart; devboxes must have recovered first. Shuts down devboxes of ended runs and restarts
-   * interrupted scoring. Jobs resume their own runs.
-   */
+  /** Call once devboxes have recovered. Shuts down devboxes of ended runs and restarts interrupted scoring. */
   recover(): void {
     const { store, devboxes, log } = this.#options
     for (const { id, account } of store.scenarioRuns.strayDevboxes())
@@ -233,10 +230,7 @@ export class ScenarioRuns {
     this.endAll([{ id, event, ...ending }])
   }
 
-  /**
-   * Registers work in the devbox of a run: if the run ends first, its devbox stays up to 3 s longer for the work to
-   * save logs.
-   */
+  /** If the run ends first, its devbox stays up to 3 s longer for this work to save logs. */
   async working<T>(id: string, work: Promise<T>): Promise<T> {
     this.#working.set(id, work)
     try {

@@ -30,10 +30,7 @@ interface Score {
   output: string
 }
 
-/**
- * Runs the scoring functions in order. A failed one counts 0, and its output says why. Rejects only if the devbox is
- * not running or the service stops.
- */
+/** A failed scoring function counts 0. Rejects only if the devbox is not running or the service stops. */
 export const runScoringFunctions = async (context: ScoringContext): Promise<ScoringResult> => {
   const functions = context.scenario.scoring_contract.scoring_function_parameters
   const results: FunctionResult[] = []

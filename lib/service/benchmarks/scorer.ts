@@ -26,10 +26,7 @@ export interface Scored {
   output: string
 }
 
-/**
- * Runs a bash script in the working directory. Throws a ScorerError if that does not exist, or on timeout after killing
- * the process group.
- */
+/** Throws a ScorerError if the working directory doesn't exist, or on timeout after killing the process group. */
 export const runScorer = async (
   { workbench, workingDirectory, deadlineMs }: ScorerBench,
   script: string,

@@ -12,10 +12,7 @@ export const devboxEnvironment = { type: 'devbox' }
 const maxTextLength = 256
 const secretName = /(key|token|secret|password|credentials?)$/i
 
-/**
- * Settings of a job by dotted key: null if known to be unset, absent if unknown. Omits values that differ between
- * agents, and environment variables, which may hold secrets.
- */
+/** By dotted key: null if known to be unset, absent if unknown or different between agents. */
 export const settingsOf = ({ environment, verifier, agents, ...job }: RunConfig): Record<string, unknown> => {
   const multipliers = scalarsOf(job).filter(([key]) => key.endsWith('timeout_multiplier'))
   const [first = [], ...others] = (agents ?? []).map(agentSettings)

@@ -177,10 +177,7 @@ export const readSmall = async (
 const maxSavedFiles = 10_000
 const maxSavedBytes = 2 ** 30
 
-/**
- * Copies regular files below a folder that a devbox may be writing to, with secrets masked and without following links.
- * Limited in size, because sparse files and hard links cost the devbox nothing.
- */
+/** Masks secrets and follows no links. Limited, because sparse files and hard links cost the devbox nothing. */
 export const saveFiles = async (
   from: string,
   to: string,

@@ -57,9 +57,7 @@ const maxTailLength = 2000
 
 export class Workbench {
   readonly #options: Options
-  /**
-   * Default user of commands, as for `docker exec --user`. Null is root; other users need a devbox with its own system.
-   */
+  /** As for `docker exec --user`. Null is root; other users need a devbox with its own system. */
   user: string | null = null
   #running: string | undefined
 

@@ -143,11 +143,7 @@ export class TypedInput {
     this.#return(this.#takeBack(from, to), mayHaveArrived)
   }
 
-  /**
-   * Reconciles with the console after a reconnect: it received everything up to a position, and anything beyond is
-   * lost. Undefined if the console doesn't know this page, for example after a restart; then the shell's count
-   * decides, provided nobody else has typed.
-   */
+  /** Drops what the console received before a reconnect. Undefined if it doesn't know this page, as after a restart. */
   connected(received: number | undefined, input?: ShellInput) {
     const arrived = received ?? this.#arrivedAt(input)
     this.#return(this.#takeBack(arrived ?? 0, Number.POSITIVE_INFINITY), arrived === undefined)

@@ -68,10 +68,7 @@ interface AgentRun {
   signal: AbortSignal
 }
 
-/**
- * Unspecified: how a command gets its task. In HARBOR_INSTRUCTION_FILE, and in HARBOR_INSTRUCTION if it is short enough.
- * Throws an AgentTimeoutError.
- */
+/** Unspecified: a command gets its task in HARBOR_INSTRUCTION_FILE, and in HARBOR_INSTRUCTION if short enough. */
 export const runAgent = (workbench: Workbench, run: AgentRun): Promise<Finished> => {
   const { script, instruction, instructionFile, modelName, attempt, cwd, env, seconds, signal } = run
   const isShort = Buffer.byteLength(instruction) <= maxVariableBytes && !instruction.includes('\0')

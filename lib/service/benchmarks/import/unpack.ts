@@ -18,10 +18,7 @@ export const requireRoom = (folder: string, bytes: number): void => {
 }
 const maxNameLength = 1024
 
-/**
- * Unpacks an untrusted zip. Skips links, names that leave the folder and broken files; counts them and names the first
- * few. Throws a NoJobError if it is not a zip or too large, and 507 without disk space.
- */
+/** Skips links, names that leave the folder and broken files. Throws a NoJobError, or 507 without disk space. */
 export const unpack = async (
   file: string,
   folder: string,

@@ -97,10 +97,7 @@ const probe = async (): Promise<string | undefined> => {
   }
 }
 
-/**
- * Creates the base of devbox systems below `folder`: the usual top-level folders and a copy of the public /etc. The
- * name is a checksum of the contents.
- */
+/** Creates the usual top-level folders and a copy of the public /etc. The name is a checksum of the contents. */
 export const makeSystemBase = async (folder: string): Promise<string> => {
   const names = publicNamesForUsers()
   const accounts = accountFiles()
