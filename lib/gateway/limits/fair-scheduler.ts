@@ -1,11 +1,7 @@
 const queues = new Map<string, (() => void)[]>()
 let isScheduled = false
 let lastTurnMs = 0
-/**
- * With several accounts waiting, the event loop is left idle for a multiple of the last turn's duration,
- * growing with the queue: two busy terminals barely slow each other down, and fifty leave room for other requests. After
- * a long turn, such as masking a large job, twice its time is enough.
- */
+/** Idles after a turn while several accounts wait, longer with a longer queue, to leave room for other requests. */
 const pause = { minFactor: 2, maxFactor: 8, maxMs: 16 }
 
 /** Runs `turn` once it is this account's turn: one turn per event loop round, accounts in rotation. */
