@@ -12,7 +12,7 @@ const layers: Record<string, readonly string[]> = {
   'lib/gateway': ['lib/client', 'lib/limits', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/browser': ['lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/service': ['lib/limits', 'lib/contract'],
-  'components/ui': ['lib/browser/format.ts', 'lib/browser/format.ts'],
+  'components/ui': ['lib/browser/format.ts'],
   components: ['lib/browser', 'lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
   app: ['components', 'lib/browser', 'lib/gateway', 'lib/contract'],

@@ -2,7 +2,7 @@ import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react
 import { devboxKeys } from '#components/devboxes/query-keys.ts'
 import { consoleUrl, fetchConsoleJson, sendToConsole } from '#lib/browser/api/console-api.ts'
 import { pollEvery } from '#lib/browser/api/failures.ts'
-import { followFeed } from '#lib/browser/live/follow-query.ts'
+import { followFeed } from '#lib/browser/live/follow.ts'
 import { listPages, pushed } from '#lib/browser/queries/list/pages.ts'
 import { type Alert, type AlertHealth, type AlertHistory, isOpen, type Silence } from '#lib/protocol/alerts.ts'
 import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from './alert-feed.ts'

@@ -2,7 +2,7 @@ import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } fro
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { consoleUrl, fetchConsoleJson, fetchWithSession, sendToConsole } from '#lib/browser/api/console-api.ts'
 import { sendForm, type UploadOptions } from '#lib/browser/api/upload.ts'
-import { followQuery } from '#lib/browser/live/follow-query.ts'
+import { followQuery } from '#lib/browser/live/follow.ts'
 import { listPages, listRefresh, pollWhile, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import {

@@ -2,7 +2,7 @@ import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { fetchWithSession } from '#lib/browser/api/console-api.ts'
 import { pollEvery } from '#lib/browser/api/failures.ts'
-import { followQuery } from '#lib/browser/live/follow-query.ts'
+import { followQuery } from '#lib/browser/live/follow.ts'
 import { listPages, listRefresh, pushed, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type BenchmarkJob, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'

@@ -8,7 +8,7 @@ import { closeWithTimeout, parseJson, terminateWhenDead } from '../http/sockets.
 import type { SocketRoute } from '../http/upgrades.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
-import { followAlerts } from './alert-feed.ts'
+import { sendAlerts } from './alert-topic.ts'
 import { type MonitorListener, ServiceMonitor } from './service-monitor.ts'
 import { type Subscriber, subscribe } from './subscription.ts'
 import { type Topic, topics } from './topics.ts'
@@ -124,7 +124,7 @@ class LivePage implements OpenStream, MonitorListener {
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new PageSubscription(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'alerts.watch') followed.source = followAlerts(this.#session, followed)
+    if (endpoint === 'alerts.watch') followed.source = sendAlerts(this.#session, followed)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }
 

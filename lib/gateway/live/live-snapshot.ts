@@ -5,7 +5,7 @@ import type { KeyHolder } from '../accounts/types.ts'
 import { alertBookFor } from '../alerts/alert-books.ts'
 import { handleRequest, json } from '../http/handle-request.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
-import { followAlerts } from './alert-feed.ts'
+import { sendAlerts } from './alert-topic.ts'
 import { checkHealth, monitorTimes } from './service-monitor.ts'
 
 /** `GET /api/live/now`: polled by pages that cannot open a WebSocket. */
@@ -29,7 +29,7 @@ export const liveSnapshot = (request: Request): Promise<Response> =>
 const currentAlerts = async (holder: KeyHolder) => {
   const item = Promise.withResolvers<AlertItem>()
   const health = Promise.withResolvers<{ state: LiveState; since_ms: number; error?: LiveError }>()
-  const { leave } = followAlerts(holder, {
+  const { leave } = sendAlerts(holder, {
     data: (text) => item.resolve(JSON.parse(text)),
     room: () => undefined,
     resync: () => undefined,

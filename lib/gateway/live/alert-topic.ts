@@ -6,7 +6,7 @@ import type { Subscriber } from './subscription.ts'
 
 // Sends the account's alerts to one page until `leave()`. The topic's state is that of the eviction stream. A page that
 // falls behind gets one snapshot in place of what it missed.
-export const followAlerts = (holder: KeyHolder, subscriber: Subscriber): { leave(): void } => {
+export const sendAlerts = (holder: KeyHolder, subscriber: Subscriber): { leave(): void } => {
   const book = alertBookFor(holder)
   let isBehind = false
   const onItem = (item: AlertItem) => {
