@@ -42,7 +42,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
         <div className="space-y-4">
           {problem === 'link-used' && (
             <Banner tone="attention" title="This sign-in link has expired or was already used">
-              Links work once, within 10 minutes. Enter the key, or restart the console to get a new link.
+              Links work once and expire after 10 minutes. Enter the key, or restart the console to get a new link.
             </Banner>
           )}
           {session && problem === 'key-refused' && (

@@ -12,7 +12,7 @@ import type { AlertHealth, AlertStreamHealth, PollHealth, WebhookDelivery } from
 import { streamState } from './header-status.tsx'
 import { alertQueries } from './queries.ts'
 
-/** How reliable this page's alerts are: from the service to the console, and from the console to the page. */
+/** Health of both connections: from the service to the console, and from the console to the page. */
 export const StreamHealth = () => {
   const query = useQuery(alertQueries.health())
   const { data: feed } = useQuery(alertQueries.feed())

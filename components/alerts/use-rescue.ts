@@ -10,7 +10,7 @@ export const useRescue = () => {
     isBusy: keepAlive.isPending,
     keepAlive: (devboxId: string) =>
       keepAlive.mutate(devboxId, {
-        onSuccess: () => toast.ok('Keep-alive time restarted'),
+        onSuccess: () => toast.ok('Keep-alive timer reset'),
         onError: toast.failed('Couldn’t extend the keep-alive time'),
       }),
     snapshot: (devboxId: string) =>

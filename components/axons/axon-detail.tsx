@@ -81,7 +81,7 @@ const Header = ({ axon }: { axon: Axon }) => {
   )
 }
 
-/** Longer names are cut so that they don't push everything else off the page. */
+/** Longer names are truncated, so that they don't push everything else off the page. */
 const maxNameLength = 600
 
 export const AxonOverview = ({ id }: { id: string }) => {

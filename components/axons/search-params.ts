@@ -4,7 +4,7 @@ import { type Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import { queryInt } from '#lib/contract/common.ts'
 import { maxPageSize } from '#lib/contract/page-sizes.ts'
 
-/** The API's query, and filters and order that the API lacks, which apply to the loaded rows. */
+/** The API's query plus filters and sorting the API lacks, which apply to loaded rows. */
 export const AxonSearchParams = z.extend(AxonListQuery, {
   /** Rows per call. By default the page decides. */
   limit: z.optional(queryInt(1, maxPageSize)),

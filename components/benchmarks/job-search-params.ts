@@ -6,7 +6,7 @@ import { type BenchmarkJob, BenchmarkJobListQuery, benchmarkJobStates } from '#l
 export const jobSources = ['harbor', 'benchmark', 'scenarios', 'imported'] as const
 export const jobAges = ['1h', '24h', '7d', '30d'] as const
 
-/** The API's query, and filters that the API lacks, which apply to the loaded rows. */
+/** The API's query plus filters the API lacks, which apply to loaded rows. */
 export const JobSearchParams = z.extend(BenchmarkJobListQuery, {
   state: z.optional(z.enum(benchmarkJobStates, `must be one of ${benchmarkJobStates.join(', ')}`)),
   source: z.optional(z.enum(jobSources, `must be one of ${jobSources.join(', ')}`)),

@@ -255,7 +255,7 @@ const CommandList = ({ devbox, log, actions }: CommandListProps) => {
   )
 }
 
-/** Open executions; the address names the last one opened. */
+/** Open executions. The address has the one opened last. */
 const useOpened = (devboxId: string) => {
   const linked = useSearchParams().get('execution')
   const [opened, setOpened] = useState<readonly string[]>(linked ? [linked] : [])

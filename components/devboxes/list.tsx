@@ -328,7 +328,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
     {
       icon: Clock,
       verb: 'Keep alive',
-      done: 'Keep-alive time restarted',
+      done: 'Keep-alive timer restarted',
       failed: "Couldn't extend every keep-alive time",
       isEligible: ({ status }) => devboxRefusal('keep_alive', status) === null,
       act: ({ id }) => keepAlive.mutateAsync(id),

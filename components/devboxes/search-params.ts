@@ -11,7 +11,7 @@ export const devboxSizes = [...resourceSizes, 'default'] as const
 const isStatus = (word: string): word is DevboxStatus => (devboxStatuses as readonly string[]).includes(word)
 const Age = z.string().check(z.refine(isAge, 'must be an age like 30min, 24h or 7d'))
 
-/** The API's query, and filters that the API lacks, which apply to the loaded rows. */
+/** The API's query plus filters the API lacks, which apply to loaded rows. */
 export const DevboxSearchParams = z.extend(z.omit(DevboxListQuery, { origin: true }), {
   /** Comma-separated. The API filters by one status, the page by several. */
   status: z.optional(

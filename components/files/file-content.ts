@@ -79,7 +79,7 @@ export const readContent = async (
     : { kind: 'text', ...text, isWhole, shownBytes: bytes.length, sizeBytes }
 }
 
-/** Null for a binary file. Omits a character cut at the end. */
+/** Null for a binary file. Drops a truncated last character. */
 export const decodeFile = (bytes: Uint8Array, isWhole: boolean): { text: string; isExact: boolean } | null => {
   if (isBinary(bytes)) return null
   try {

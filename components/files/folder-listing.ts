@@ -35,7 +35,7 @@ export const parseListing = (base64: string): FolderListing => {
   const bytes = bytesOf(base64)
   const records: Uint8Array[] = []
   let start = 0
-  // Skips a cut record at the end.
+  // Skips a truncated last record.
   for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
     records.push(bytes.subarray(start, end))
     start = end + 1

@@ -5,7 +5,7 @@ import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 
-// Next sends this page along with every page of its folder. The search reads `location`.
+// Next includes this page in every page of its folder, so the search reads `location`.
 const AddressSearch = dynamic(async () => (await import('./address-search.tsx')).AddressSearch, { ssr: false })
 
 const elsewhere = 'It may belong to another account, or the address may be mistyped.'

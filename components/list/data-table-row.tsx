@@ -108,7 +108,7 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
   )
 }
 
-/** Memoized by the row's data, which react-query keeps while unchanged; TanStack makes new row objects for every answer. */
+/** Memoized by the row's data, which react-query keeps while unchanged; TanStack creates new row objects for every response. */
 export const TableRow = memo(TableRowView, (before, after) =>
   Object.entries(after).every(([name, value]) =>
     name === 'row' ? before.row.original === after.row.original : before[name as keyof typeof before] === value,

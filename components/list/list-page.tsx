@@ -125,7 +125,7 @@ export const ListView = (props: ListViewProps) => {
   const error = useShownError(query)
   if (!query.data && error)
     return <ErrorState title={`Couldn't load ${nouns}`} error={error} recovers={isTransient(error)} query={query} />
-  // No match yet, or none for the previous filter, says nothing about the rest.
+  // Rows not loaded yet may still match.
   if (!query.data || (rows.length === 0 && (query.isPlaceholderData || isSearching)))
     return <SkeletonRows columns={5} label={`Loading ${nouns}`} />
   if (rows.length > 0) return <Rows {...props} />

@@ -39,7 +39,7 @@ export const sortRows = <Row extends SortableRow>(
   })
 }
 
-/** Longer texts are compared by their start only, to keep sorting fast. */
+/** Compares only the start of longer texts, to keep sorting fast. */
 const comparedLength = 256
 
 const sortKey = (value: unknown): string | number | undefined => {

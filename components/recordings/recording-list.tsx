@@ -43,7 +43,7 @@ export const RecordingList = () => {
             title="No recordings yet"
             action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
           >
-            A recording captures the output of a terminal. Start one with the Record button of a terminal, and play it
+            A recording captures the output of a terminal. Start one with the Record button in a terminal, and play it
             here or with asciinema.
           </EmptyState>
         }

@@ -113,9 +113,9 @@ const readView = async (env: CheckEnvironment) => {
 const upstreamAdvice: Record<UpstreamProblem, string> = {
   away: 'Start the service, or set DEVDECK_SERVICE_URL to its address.',
   frozen: 'The service or a proxy in front of it hangs. Check its log or restart it.',
-  tls: 'Use a valid certificate, or set NODE_EXTRA_CA_CERTS to the CA of the service.',
+  tls: "Use a valid certificate, or set NODE_EXTRA_CA_CERTS to the service's CA.",
   'key-refused': 'Sign in with a valid API key.',
-  'not-a-service': 'Set DEVDECK_SERVICE_URL to the address of the service itself.',
+  'not-a-service': "Set DEVDECK_SERVICE_URL to the service's own address.",
 }
 
 const checkService = ({ upstream }: ConnectionView): string => {

@@ -133,7 +133,7 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
           action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
           command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
         >
-          A snapshot is a copy of a devbox's disk. Take one on the page of a devbox, and create new devboxes from it.
+          A snapshot is a copy of a devbox's disk. Take one from a devbox's page, and create new devboxes from it.
         </EmptyState>
       }
     >

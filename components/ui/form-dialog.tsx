@@ -11,7 +11,7 @@ export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   cancelLabel?: string
   tone?: ButtonProps['variant']
   refusal?: string | null
-  /** Of the last submit, if no field shows it. */
+  /** Error of the last submit, unless a field shows it. */
   error?: Problem
   /** Closing discards the input, so the dialog asks first. */
   losesInput?: boolean

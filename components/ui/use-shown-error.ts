@@ -8,7 +8,7 @@ interface Fetched {
   error: unknown
 }
 
-/** Keeps the last error until an answer replaces it, so that retries don't flash a skeleton. */
+/** Keeps the last error until a response replaces it, so that retries don't flash a skeleton. */
 export const useShownError = ({ status, error }: Fetched): unknown => {
   const [last, setLast] = useState<unknown>(null)
   if (status === 'error' && last !== error) setLast(error)

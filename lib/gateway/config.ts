@@ -147,7 +147,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     signOn: signOnOf(parsed.data),
     /** Whether to trust this address's X-Forwarded-For; `hop` counts the proxies trusted so far. */
     isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,
-    /** How long a request body may make no progress. */
+    /** How long a request body may stall. */
     bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
   }
 }

@@ -1,4 +1,4 @@
-// Spreadsheets run such cells as formulas, including full-width signs and after leading blanks.
+// Spreadsheets evaluate such cells as formulas, even with full-width signs or leading spaces.
 const formula = /^[\s\uFEFF]*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]|^[\t\r\n]/
 
 const csvCell = (value: unknown): string => {

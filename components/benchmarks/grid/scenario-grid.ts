@@ -70,7 +70,7 @@ export const gridScale = (agents: readonly AgentRow[], threshold: number | undef
 
 export type KnownScenarios = Readonly<Record<string, KnownScenario>>
 
-/** Scenarios in the order of the specification, then those that only outcomes name. */
+/** Scenarios in the specification's order, then any others found in outcomes. */
 export const scenarioRows = (
   job: BenchmarkJob,
   agents: readonly AgentRow[],

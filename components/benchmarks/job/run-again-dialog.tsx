@@ -113,7 +113,7 @@ type RunAgain = { spec: BenchmarkJobSpec } | { refusal: string }
 export const cloneOf = ({ job_source, job_spec }: BenchmarkJob): RunAgain => {
   if (job_source?.type === 'harbor' && job_source.inline_yaml != null)
     return { spec: { type: 'harbor', inline_yaml: job_source.inline_yaml } }
-  if (!job_source || !job_spec) return { refusal: 'The service does not report the source of the job' }
+  if (!job_source || !job_spec) return { refusal: "The service doesn't report the job's source" }
   const { agent_configs, orchestrator_config, scenario_ids } = job_spec
   if (job_source.type === 'benchmark' && job_source.benchmark_id != null)
     return { spec: { type: 'benchmark', benchmark_id: job_source.benchmark_id, agent_configs, orchestrator_config } }

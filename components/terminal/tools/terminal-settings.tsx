@@ -275,7 +275,7 @@ const FontField = ({ settings: { fontFamily } }: { settings: TerminalSettings })
   return (
     <TextField
       label="Font"
-      hint="As shown by your system; empty for Geist Mono"
+      hint="Name of an installed font; empty for Geist Mono"
       placeholder="Geist Mono"
       error={typed.trim() !== '' && valid(typed) === '' && 'Use letters, digits, spaces, dots and hyphens'}
       value={typed}

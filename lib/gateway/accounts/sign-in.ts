@@ -230,7 +230,10 @@ const keyRefusal = (error: unknown): HttpError => {
     const message = `The service at ${service.url()} is rate limiting; try again in ${retryAfterSeconds} s`
     return new HttpError('rate_limited', message, { retryAfterSeconds })
   }
-  return new HttpError('bad_upstream', `The server at ${service.url()} is not the service: ${(error as Error).message}`)
+  return new HttpError(
+    'bad_upstream',
+    `The server at ${service.url()} doesn't respond like the service: ${(error as Error).message}`,
+  )
 }
 
 /** Counts a rejected key. Throws 429 after too many. */

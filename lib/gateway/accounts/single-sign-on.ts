@@ -123,7 +123,7 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
 
 const settings = () => {
   const { signOn } = registry().config
-  if (!signOn) throw new HttpError('not_found', 'This console has no single sign-on: DEVDECK_OIDC_ISSUER is not set')
+  if (!signOn) throw new HttpError('not_found', 'Single sign-on is not configured: DEVDECK_OIDC_ISSUER is not set')
   return signOn
 }
 

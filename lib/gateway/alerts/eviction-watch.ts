@@ -72,7 +72,7 @@ export class EvictionWatch {
   /** Infinity while connecting. */
   #openedMs = Number.POSITIVE_INFINITY
   #events = 0
-  /** Number of pending evictions the connection repeats first; undefined if the service does not report it. */
+  /** Number of pending evictions replayed first; undefined if the service doesn't report it. */
   #toRepeat: number | undefined
   /** Devboxes whose eviction the current connection has not repeated yet. */
   #unrepeated = new Set<string>()

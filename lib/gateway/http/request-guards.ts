@@ -183,7 +183,7 @@ export const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)
   } catch {
-    throw new HttpError('invalid_argument', 'The path is not valid percent-encoding')
+    throw new HttpError('invalid_argument', 'The path is not percent-encoded correctly')
   }
 }
 

@@ -6,7 +6,7 @@ import { incompleteTail } from '#lib/terminal/xterm/characters.ts'
 const maxReasonBytes = 123
 const pingMs = 15_000
 const deadMs = 45_000
-/** Connections that do not complete a close are cut after this time. */
+/** Connections that don't complete a close are terminated after this time. */
 export const hangUpMs = 1_000
 
 const lastActivityMs = new WeakMap<WebSocket, number>()
@@ -16,7 +16,7 @@ export const heard = (socket: WebSocket): void => {
   if (lastActivityMs.has(socket)) lastActivityMs.set(socket, Date.now())
 }
 
-// Pings the socket and cuts it after a time without traffic. Sent bytes count as well: behind a flood the pong is
+// Pings the socket and closes it after a time without traffic. Sent bytes count too: behind a flood the pong is
 // late.
 export const terminateWhenDead = (socket: WebSocket): void => {
   lastActivityMs.set(socket, Date.now())

@@ -65,7 +65,7 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
     requireSameOrigin(header, 'socket')
     return route.admit({ match, search, header, address: clientAddress(request) })
   }
-  throw new HttpError('not_found', 'There is no WebSocket at this path')
+  throw new HttpError('not_found', 'No WebSocket at this path')
 }
 
 /** Browsers cannot set WebSocket headers, so the account is in the query. */

@@ -29,5 +29,5 @@ const reportState = (subscriber: Subscriber, { state, retry_at_ms }: EvictionStr
   else subscriber.state('lost', { ...unreachable, ...(retry_at_ms !== undefined && { retry_at_ms }) })
 }
 
-const refused = { code: 'forbidden', status: 403, message: 'The service refuses the eviction stream for this key' }
+const refused = { code: 'forbidden', status: 403, message: 'The service rejected the eviction stream for this key' }
 const unreachable = { code: 'unreachable', status: 0, message: 'The eviction stream was interrupted' }

@@ -29,7 +29,7 @@ export const liveSocket = (monitor = new ServiceMonitor()): SocketRoute => ({
     const session = await requireSignedIn(header)
     return (socket) => {
       const releaseSlot = acquireSlot(session.account.id, 'pages')
-      // Sent over the open socket, since browsers hide the reason of a failed upgrade.
+      // Sent over the open socket, since browsers hide the reason for a failed upgrade.
       if (!releaseSlot) return socket.close(liveClose.tooMany, concurrencyError('pages').message)
       const page = new LivePage(socket, session, monitor)
       const forget = trackStream(session, page)

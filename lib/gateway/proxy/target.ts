@@ -70,6 +70,6 @@ const checkedSearch = (search: string): string => {
   if (search.length > maxQueryLength)
     throw new HttpError('invalid_argument', `The query is longer than ${maxQueryLength} characters`)
   if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#'))
-    throw new HttpError('invalid_argument', 'The query is not valid percent-encoding')
+    throw new HttpError('invalid_argument', 'The query is not percent-encoded correctly')
   return `?${search}`
 }

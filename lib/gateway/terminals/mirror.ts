@@ -46,7 +46,7 @@ interface Piece {
 
 type Step = Piece | { run: () => void }
 
-/** Parses everything a shell prints, restores pages and alone answers terminal queries. */
+/** Parses everything a shell prints and restores pages. The only one to respond to terminal queries. */
 export class TerminalMirror {
   readonly #options: MirrorOptions
   #scrollback: number
@@ -212,7 +212,7 @@ export class TerminalMirror {
     return { bytes: to.bytes, cols, rows, marks: this.#marks.from(first) }
   }
 
-  /** Forwards numeric answers only: text could run as a command in the shell. */
+  /** Forwards only numeric responses: text could run as a command in the shell. */
   #answer(text: string): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: every answer begins with one
     if (!/^\x1b\[[?>]?[\d;]*(\$y|[cnR])$/.test(text)) return

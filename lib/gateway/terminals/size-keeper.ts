@@ -42,7 +42,7 @@ export class SizeKeeper {
     void this.settled()
   }
 
-  /** Resolves when the shell has the wanted size or refused it. */
+  /** Resolves when the shell has the requested size or has rejected it. */
   async settled(): Promise<void> {
     if (this.#isSettled) return
     this.#run ??= this.#apply()

@@ -13,7 +13,7 @@ import type { Size } from './size-keeper.ts'
 /** A replayed screen arrives in one frame. */
 const maxOutputBytes = 16 * 1024 * 1024
 const attachTimeoutMs = 15_000
-/** Terminals of a devbox share a token for this long, which is shorter than any service keeps one. */
+/** How long a devbox's terminals share a token: less than any service's token lifetime. */
 const tunnelKeptMs = 5 * 60_000
 /** Default for services that don't report how long they keep an unattached shell. */
 const usualIdleTtlSeconds = 300

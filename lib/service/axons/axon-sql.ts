@@ -51,7 +51,7 @@ export class AxonSql {
   constructor(options: Options) {
     this.#options = options
     this.#queries = new SqlProcesses(options, { max: Math.max(2, Math.min(4, availableParallelism())), idleMs: 30_000 })
-    // Users notice when a process has to start.
+    // Keeps an idle process, because starting one is noticeable.
     this.#lists = new SqlProcesses(options, { max: 2, idleMs: 600_000 })
   }
 
@@ -235,7 +235,7 @@ const databaseErrors = [2, 10, 11, 14, 26]
 const toError = ({ error, errcode }: { error: string; errcode: number }, { isReadOnly }: SqlRequest): Error => {
   const code = errcode & 0xff
   if (code === sqlite.full)
-    return new ServiceError('insufficient_storage', 'The database of the axon is full', { shouldRetry: false })
+    return new ServiceError('insufficient_storage', "The axon's database is full", { shouldRetry: false })
   if (code === sqlite.readOnly && isReadOnly)
     return new ServiceError('conflict', 'The axon is deleted. Its database is read-only', { shouldRetry: false })
   if (databaseErrors.includes(code)) return new Error(`SQLite reports ${error} (${errcode})`)

@@ -29,7 +29,7 @@ export class Environments {
   readonly #options: Options
   readonly #building = new Map<string, Promise<void>>()
   readonly #builds = new Map<string, { folder: string; end: () => void }>()
-  /** Folders of builds that could not be cached: trials do not wait for those. */
+  /** Builds that could not be cached; trials don't wait for them. */
   readonly #uncacheable = new Set<string>()
   /** Number of devboxes being created with each. A created devbox is found by its folder. */
   readonly #starting = new Map<string, number>()

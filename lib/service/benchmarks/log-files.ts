@@ -4,7 +4,7 @@ import { type FileHandle, open, opendir } from 'node:fs/promises'
 export interface LogFile {
   path: string[]
   modifiedMs: number
-  /** Read it before requesting the next file. Ends at the size the file had when it was found. */
+  /** Read it before requesting the next file. Stops at the file's size when it was found. */
   content: AsyncIterable<Uint8Array>
 }
 

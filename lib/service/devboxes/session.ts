@@ -273,7 +273,7 @@ export class DevboxSession {
     }
   }
 
-  /** Use doesn't reset the timer; when it fires, it checks the last use. */
+  /** Activity doesn't reset the timer, which checks the last activity when it fires. */
   #armIdle({ idle_time_seconds, on_idle }: NonNullable<ReturnType<typeof idlePolicy>>) {
     const wait = () => {
       const untilMs = this.lastUsedMs + idle_time_seconds * 1000

@@ -30,7 +30,7 @@ export const createRouter = (routes: readonly Route[]): Router => {
 
 export const parseParams = ({ route: { endpoint }, params }: Match): object => {
   for (const [name, value] of Object.entries(params))
-    if (value === undefined) throw invalid({ field: name, message: 'is not valid percent-encoding' })
+    if (value === undefined) throw invalid({ field: name, message: 'is not percent-encoded correctly' })
   if (!endpoint.params) return params
   const parsed = endpoint.params.safeParse(params)
   if (!parsed.success) throw invalid(...fieldProblems(parsed.error))

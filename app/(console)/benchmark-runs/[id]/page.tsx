@@ -7,7 +7,7 @@ import type { DetailPageProps } from '../../read-page.tsx'
 export default async function RunOverviewPage({ params, searchParams }: DetailPageProps) {
   const { id } = await params
   const { tab, ...search } = await searchParams
-  // Old addresses: the logs were `?tab=logs`, and a file implied them.
+  // Old addresses: logs were at `?tab=logs`, or implied by a file.
   const logs = pageQuery(RunLogsParams, search)
   if (tab === 'logs' || search.file !== undefined) redirect(runLogsPath(id)(logs.ok ? logs.value : {}))
   return <RunOverview id={id} />

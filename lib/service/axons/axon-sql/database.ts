@@ -60,7 +60,7 @@ export class AxonDatabase {
     )
   }
 
-  /** Copies new events in batches, which are kept if the time runs out. */
+  /** Copies new events in batches, so that a timeout keeps the finished ones. */
   copyEvents(seq: number, read: ReadEvents) {
     this.#database.exec('PRAGMA synchronous = NORMAL; PRAGMA max_page_count = 4294967294')
     const insert = this.#database.prepare('INSERT INTO rl_axon_events VALUES (?, ?, ?, ?, ?, ?)')

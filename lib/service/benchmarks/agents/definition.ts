@@ -88,7 +88,7 @@ const Manifest = z.pipe(
     ),
     env: z._default(variables(), {}),
     secrets: z._default(variables(), {}),
-    /** At least one is required; all that exist are passed. */
+    /** At least one must be set; all that are set are passed. */
     any_secret: z._default(variables(), {}),
     /** Additional secrets by model provider; if there are any, the model must be from one of these providers. */
     providers: z._default(z.record(z.string(), variables(), 'must be tables by provider'), {}),

@@ -82,7 +82,7 @@ const Verifier = table({
   collect: z.optional(z.array(Collect, 'must be a list')),
 })
 
-// Part of paths in the task and in the results.
+// Used in paths of the task and its results.
 const StepName = text().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, 'must be a folder name in steps/'))
 
 const Step = table({

@@ -298,7 +298,7 @@ const replacements = (environments: readonly TaskEnvironment[]): Warning[] =>
 
 export interface SeparateVerifier {
   environment: TaskEnvironment
-  /** False if the image of the verifier has the tests. */
+  /** False if the verifier's image has the tests. */
   getsTests: boolean
   artifacts: { source: string; exclude: string[] }[]
   /** Run in the agent's environment before copying; as the image's user by default. */

@@ -150,7 +150,7 @@ const runNamedStep = async (
 
 const setUpStep = async (workbench: Workbench, { step, built }: StepRun, signal: AbortSignal): Promise<void> => {
   const { env, workdir, user } = built
-  // The previous step leaves the user of its verifier.
+  // The previous step left its verifier's user set.
   workbench.user = await userOf(step.agentUser, user)
   if (existsSync(join(step.folder, 'workdir'))) await workbench.send(join(step.folder, 'workdir'), workdir)
   if (existsSync(join(step.folder, 'workdir', 'setup.sh'))) {

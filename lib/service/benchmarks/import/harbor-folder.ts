@@ -21,7 +21,7 @@ const JobResult = z.object({
   finished_at: OptionalText,
   n_total_trials: OptionalCount,
   stats: optional(z.object({ n_retries: OptionalCount, evals: optional(z.record(z.string(), z.unknown())) })),
-  // In some versions and in Terminal-Bench 1: copies of the trials' records.
+  // Copies of the trials' records, in some versions and in Terminal-Bench 1.
   trial_results: optional(z.array(z.unknown())),
   results: optional(z.array(z.unknown())),
   accuracy: optional(z.number()),

@@ -246,7 +246,7 @@ interface ChosenJob extends ForeignJob {
 
 const unknownAgent = 'unknown agent'
 
-/** Throws 400 for a metric that no trial has. Different choices make different jobs of the same files. */
+/** Throws 400 for a metric that no trial has. Different choices create different jobs from the same files. */
 const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImport): ChosenJob => {
   const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
   const chosenMetric = judged_metric?.trim() || null

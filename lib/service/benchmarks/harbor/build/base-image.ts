@@ -18,7 +18,7 @@ const languages: Record<string, string> = {
 
 const registries = ['docker\\.io/', 'index\\.docker\\.io/', 'public\\.ecr\\.aws/docker/', 'mirror\\.gcr\\.io/']
 
-/** Images with only a system and a language, which a task may name without a Dockerfile. */
+/** Plain operating system and language images, which a task may use without a Dockerfile. */
 export const plainImage = new RegExp(
   `^(?:${registries.join('|')})?(?:library/)?(${[...distributions, ...Object.keys(languages)].join('|')})(?::([\\w.-]+))?(?:@sha256:\\w+)?$`,
 )
