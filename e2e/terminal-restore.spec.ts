@@ -62,7 +62,7 @@ const settled = async (page: Page) => {
   return before
 }
 
-test('a reload shows vim as it was, and it goes on', async ({ signedIn: page, product }) => {
+test('a reload restores vim, which keeps running', async ({ signedIn: page, product }) => {
   const id = await openTerminal(page, product)
   const command = { command: 'command -v vim' }
   const { exit_status } = await product.service.executions.executeSync({ params: { id }, body: command })

@@ -14,6 +14,7 @@ import { RecordingPlayer as Player, type PlayerState } from '#lib/terminal/recor
 const speeds = [0.5, 1, 2, 4, 8]
 const maxPauseMs = 2_000
 const jumpMs = 5_000
+const [smallestFont, largestFont] = [6, 13]
 /** Cell width of the mono font per pixel of font size. */
 const cellRatio = 0.6
 
@@ -56,7 +57,7 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
     const start = async (into: HTMLElement) => {
       const { Terminal } = await import('@xterm/xterm')
       const { fontFamily } = getComputedStyle(into)
-      await document.fonts.load(`13px ${fontFamily}`).catch(() => undefined)
+      await document.fonts.load(`${largestFont}px ${fontFamily}`).catch(() => undefined)
       if (isCanceled) return
       const terminal = new Terminal(optionsOf(cast, into))
       terminal.open(into)
@@ -87,7 +88,7 @@ const optionsOf = (cast: Cast, into: HTMLElement): ITerminalOptions & ITerminalI
   cols: cast.cols,
   rows: cast.rows,
   fontFamily: getComputedStyle(into).fontFamily,
-  fontSize: Math.min(13, Math.max(6, Math.floor(into.clientWidth / (cast.cols * cellRatio)))),
+  fontSize: Math.min(largestFont, Math.max(smallestFont, Math.floor(into.clientWidth / (cast.cols * cellRatio)))),
   lineHeight: 1.25,
   scrollback: 2_000,
   disableStdin: true,

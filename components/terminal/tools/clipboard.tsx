@@ -189,7 +189,7 @@ const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
 
   if (!place) return null
   const ask = (kind: 'find' | 'settings' | 'links' | 'reset') => {
-    // Focus returns to the terminal, because the menu item will be gone.
+    // Focus returns to the terminal, because the menu item is removed.
     opened.focus()
     requests.ask(paneOf(opened), kind)
   }

@@ -414,7 +414,7 @@ export class AlertBook {
     this.#put(reopened(known))
   }
 
-  // Closes the alert if its devbox has stopped, or if it `isOver` and is not reported again meanwhile. After the
+  // Closes the alert if its devbox has stopped, or if it `isOver` and has not been reported again. After the
   // deadline, it stays open until the service says what happened.
   async #settle(alert: Alert, isOver: boolean): Promise<void> {
     const isPending = this.#settling.has(alert.id)

@@ -22,7 +22,7 @@ export class WatchHealth {
     this.health = { ...this.health, last_event_ms: Date.now() }
   }
 
-  /** `connecting`: nobody listens, and events are missed until the next connection. */
+  /** `connecting`: there is no connection, so events are missed until the next one. */
   setState(state: AlertStreamHealth['state']): void {
     const { state: before, reconnects, gaps } = this.health
     if (state === before) return

@@ -50,7 +50,7 @@ it('is notified with a signature, after two failed attempts', async () => {
 it('is notified once of many alerts, soonest first', async () => {
   for (let i = 0; i < 300; i++) {
     const alert = alertOf({ id: `alr_${i}`, devbox_name: `box-${i}` })
-    // Of two updates of an alert, the later one counts.
+    // The later of two updates of an alert is sent.
     webhook.send('alert.raised', { ...alert, deadline_ms: 0 }, 'http://nowhere')
     webhook.send('alert.raised', { ...alert, deadline_ms: 900_000 - i * 1000 }, `http://console/${i}`)
   }

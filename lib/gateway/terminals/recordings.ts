@@ -198,7 +198,7 @@ const readRecording = async (file: string, id: string): Promise<Recording | unde
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // Deleted meanwhile, or not a recording.
+    // Deleted since it was listed, or not a recording.
     if (code === 'ENOENT' || error instanceof SyntaxError || error instanceof z.core.$ZodError) return undefined
     throw error
   }

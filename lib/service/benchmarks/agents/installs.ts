@@ -24,7 +24,7 @@ interface Installing {
 /** Unspecified: the maximum size of an install. */
 const maxArchiveBytes = 8 * 2 ** 30
 
-/** Installs an agent once per account, in a devbox of its own, where no task could change the result. */
+/** Installs an agent once per account, in a separate devbox, where no task can change the result. */
 export class AgentInstalls {
   readonly #options: Options
   readonly #running = new Map<string, Promise<void>>()
