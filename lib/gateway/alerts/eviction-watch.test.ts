@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
@@ -18,22 +18,20 @@ let connections: ServerResponse[]
 let onWatch: (response: ServerResponse, request: IncomingMessage) => void
 const watches: EvictionWatch[] = []
 
-beforeAll(async () => {
+beforeEach(async () => {
+  // A server of its own, because a closed watch's last connection may arrive after the test that made it.
+  connections = []
+  const own = connections
+  onWatch = openWith()
   service = await startServer((request, response) => {
-    connections.push(response)
+    own.push(response)
     onWatch(response, request)
   })
   gateway = await startConsole(service)
 })
-beforeEach(() => {
-  connections = []
-  onWatch = openWith()
-})
-afterEach(() => {
+afterEach(async () => {
   for (const watch of watches.splice(0)) watch.close()
   vi.restoreAllMocks()
-})
-afterAll(async () => {
   await gateway.close()
   service.close()
 })
