@@ -1,0 +1,186 @@
+import type { Duplex, Readable, Writable } from 'node:stream'
+import type { Limits, Network, System, User } from './engine.ts'
+
+/**
+ * Where devboxes run. Everything per host (API address, disk, network, processes) is behind this interface: nothing
+ * outside `lib/service/engine` knows which engine runs.
+ */
+export interface BoxEngine {
+  readonly isolation: 'bubblewrap' | 'none' | 'container'
+  /** One sentence for the devbox's log. */
+  readonly description: string
+  /**
+   * Starts a devbox on its disk. The first start makes the disk, from `spec.origin` and the staged mounts; a later one
+   * rejects if the disk is lost. `report` receives later problems for the devbox's log, such as a blocked host name.
+   */
+  start(spec: BoxSpec, report: (sentence: string) => void): Promise<Box>
+  readonly disks: Disks
+  /**
+   * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk; disks of
+   * others are removed, except by engines that keep them in the data folder.
+   */
+  recover(devboxIds: ReadonlySet<string>): Promise<void>
+  close(): Promise<void>
+}
+
+export interface BoxSpec {
+  devboxId: string
+  serviceId: string
+  hostname: string
+  dataDir: string
+  /** The devbox's folder on the service's host: staged mounts, and the disk of engines that run on this host. */
+  folder: string
+  limits: Limits
+  network: Network
+  privateNetwork: boolean
+  /** True if the devbox has run before: it must not get a new disk in place of a lost one. */
+  hasRun: boolean
+  origin: Origin
+  /** Default: `user` (1000), or root on a separate root file system. */
+  user?: User
+  /** Aborts the start. */
+  signal: AbortSignal
+}
+
+/** What a new disk is made from. */
+export type Origin =
+  | { kind: 'empty' }
+  | { kind: 'snapshot'; snapshotId: string }
+  | { kind: 'image'; image: string; run?: ImageRun }
+  | { kind: 'system'; system: Omit<System, 'own'>; root: readonly string[] }
+  | { kind: 'root'; root: readonly string[] }
+
+/** How a container of a benchmark task runs. By default the container only waits, and commands run as `user`. */
+export interface ImageRun {
+  /** The image's own ENTRYPOINT, USER and WORKDIR apply, and the container waits for its HEALTHCHECK. */
+  asImage: true
+  command?: readonly string[]
+}
+
+export interface Disks {
+  /** Copies the disk of a devbox, running or not. Throws a ServiceError if it can't. Returns the snapshot's size. */
+  snapshot(devboxId: string, snapshotId: string, signal: AbortSignal): Promise<{ sizeBytes: number }>
+  hasSnapshot(snapshotId: string): Promise<boolean>
+  removeSnapshot(snapshotId: string): Promise<void>
+  /** Bytes that count against the disk limit. */
+  usedBytes(devboxId: string, signal: AbortSignal): Promise<number>
+  /** Also of a devbox that never started. */
+  remove(devboxId: string): Promise<void>
+}
+
+/** A running devbox. */
+export interface Box {
+  /** Paths inside. `run` is for the service's own files and empty at every start. */
+  readonly home: string
+  readonly tmp: string
+  readonly run: string
+  /** Path inside of the shell that runs scripts: `/bin/bash`, or `/bin/sh` in an image without it. */
+  readonly shell: string
+  /** Path inside of the interactive shells' bashrc; undefined if the shell isn't bash. */
+  readonly bashrc: string | undefined
+  readonly notEnforced: readonly string[]
+  /** Rejects if the command can't start. */
+  start(command: Command): Promise<BoxProcess>
+  /** Opens a pseudo-terminal at once; a later failure to start ends it. Throws if it can't be opened. */
+  openTerminal(command: Command, size: Size, events: TerminalEvents): BoxTerminal
+  /** Writes a file with a random name to `run`. Resolves to its path inside. */
+  putRunFile(prefix: string, text: string): Promise<{ path: string; remove(): Promise<void> }>
+  usage(): Promise<Usage>
+  /** Connects to a TCP port on the devbox's loopback. Rejects with ECONNREFUSED if nothing listens. */
+  connect(port: number): Promise<Duplex>
+  outOfMemoryKills(): number
+  /** Whether commands can't run because the disk is full. */
+  isDiskFull(): Promise<boolean>
+  /** Ends all processes; the disk stays. Repeatable. */
+  stop(): Promise<void>
+  /** Resolves when the box ends for whatever reason, with the cause if it was not `stop`. */
+  readonly ended: Promise<string | undefined>
+}
+
+export interface Command {
+  argv: readonly string[]
+  env: Readonly<Record<string, string>>
+  /** Default: the home directory. */
+  cwd?: string
+  /** As for `docker exec --user`. Default: the devbox's user. */
+  user?: string
+  /** Opens standard input; otherwise it is /dev/null. */
+  stdin?: boolean
+}
+
+export interface BoxProcess {
+  readonly stdin: Writable | undefined
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /**
+   * The exit status, 128 + n after signal n. The streams may go on after it while background processes hold them; its
+   * own output has arrived when they are quiet. Never rejects: a process of a lost box exits with 137.
+   */
+  readonly exited: Promise<number>
+  /** Signals the process or its process group. False if it has exited. */
+  kill(signal: NodeJS.Signals, target: 'process' | 'group'): Promise<boolean>
+}
+
+export interface Size {
+  cols: number
+  rows: number
+}
+
+export interface TerminalEvents {
+  /** `bytes` is only valid during the call; the buffer is reused. */
+  data(bytes: Uint8Array): void
+  ended(exitStatus: number, signal: NodeJS.Signals | undefined): void
+}
+
+export interface BoxTerminal {
+  /** Writes without blocking. Returns how many bytes are still pending. */
+  write(bytes: Buffer): void
+  readonly pendingBytes: number
+  /** Calls `run` once at most `bytes` are pending. */
+  onceBelow(bytes: number, run: () => void): void
+  resize(size: Size): void
+  pause(): void
+  resume(): void
+  /** Signals the terminal's foreground process group, or its first process. False if there is none. */
+  kill(signal: NodeJS.Signals, target: 'foreground' | 'process'): Promise<boolean>
+  /** Discards pending input. */
+  stopInput(): void
+}
+
+export interface Usage {
+  processes: number
+  memoryBytes: number
+  /** Since the start of the box. */
+  cpuSeconds: number
+  /** Undefined where the engine can't tell. */
+  diskFreeBytes?: number
+}
+
+/** Of engines that run images. */
+export interface Images {
+  /** Builds `context`, a tar stream with the Dockerfile inside, and tags the image. Throws a BuildError. */
+  build(options: ImageBuild): Promise<{ image: string; sizeBytes: number }>
+  /** Undefined if the engine doesn't have the image and can't pull it. */
+  inspect(image: string, signal?: AbortSignal): Promise<ImageInfo | undefined>
+  remove(image: string): Promise<void>
+}
+
+export interface ImageBuild {
+  context: Readable
+  /** Path of the Dockerfile in `context`. */
+  dockerfile: string
+  tag: string
+  buildArgs?: Readonly<Record<string, string>>
+  labels?: Readonly<Record<string, string>>
+  /** A line of the build's output, without its line break. */
+  output(line: string): void
+  signal: AbortSignal
+}
+
+export interface ImageInfo {
+  id: string
+  user: string
+  workdir: string
+  env: Readonly<Record<string, string>>
+  hasHealthcheck: boolean
+}
