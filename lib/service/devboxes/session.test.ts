@@ -68,7 +68,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     const resumed = await reach(id, 'running')
     await expect.poll(starts).toEqual(['launch', 'entry', 'launch', 'entry'])
     const statuses = resumed.state_transitions.map(({ status }) => status)
-    expect(statuses.slice(3)).toEqual(['suspending', 'suspended', 'resuming', 'initializing', 'running'])
+    expect(statuses.slice(3)).toEqual(['suspending', 'suspended', 'provisioning', 'initializing', 'running'])
   })
 
   it('run suspend commands before stopping processes', async () => {

@@ -202,7 +202,7 @@ export class DevboxSession {
     )
     this.#log('info', isolationMessages[engine.isolation])
     for (const sentence of sandbox.notEnforced) this.#log('warn', sentence)
-    await this.#host.move(store.mustFind(this.id).status === 'resuming' ? 'resumed' : 'provisioned')
+    await this.#host.move('provisioned')
     for (const command of spec.launch_parameters.launch_commands ?? []) {
       const { ok, failureReason } = await this.#run(sandbox, 'setup_commands', command)
       if (stopped.aborted) return

@@ -3,7 +3,7 @@ import { devboxRefusal, devboxStatuses, keepsDisk, resumeRefusal, shutdownRefusa
 import { endReason, hostnameFor, keepAliveUntil, nextStatus, usageOf } from './devboxes.ts'
 
 const events = [
-  ...(['provision', 'provisioned', 'initialized', 'suspend', 'suspended', 'resume', 'resumed'] as const),
+  ...(['provision', 'provisioned', 'initialized', 'suspend', 'suspended', 'resume'] as const),
   ...(['fail', 'shutdown', 'recover'] as const),
 ]
 
@@ -11,16 +11,16 @@ describe('devbox states', () => {
   it('have exactly these transitions', () => {
     const table = devboxStatuses.map((status) => [status, ...events.map((event) => nextStatus(status, event) ?? '-')])
     expect(table.map((row) => row.join(' '))).toEqual([
-      'scheduled provisioning - - - - - - failure shutdown provisioning',
-      'queued provisioning - - - - - - failure shutdown provisioning',
-      'provisioning - initializing - - - - - failure shutdown provisioning',
-      'initializing - - running - - - - failure shutdown initializing',
-      'running - - - suspending - - - failure shutdown initializing',
-      'suspending - - - - suspended - - - shutdown suspended',
-      'suspended - - - - - resuming - - shutdown -',
-      'resuming - - - - - - initializing failure shutdown resuming',
-      'failure - - - - - resuming - - shutdown -',
-      'shutdown - - - - - - - - - -',
+      'scheduled provisioning - - - - - failure shutdown provisioning',
+      'queued provisioning - - - - - failure shutdown provisioning',
+      'provisioning - initializing - - - - failure shutdown provisioning',
+      'initializing - - running - - - failure shutdown initializing',
+      'running - - - suspending - - failure shutdown initializing',
+      'suspending - - - - suspended - - shutdown suspended',
+      'suspended - - - - - provisioning - shutdown -',
+      'resuming - - - - - - - shutdown provisioning',
+      'failure - - - - - provisioning - shutdown -',
+      'shutdown - - - - - - - - -',
     ])
   })
 

@@ -3,7 +3,7 @@ import type { Resources } from '#lib/contract/launch-parameters.ts'
 import { defaultKeepAliveSeconds, type LaunchParameters } from '#lib/contract/launch-parameters.ts'
 
 export type DevboxEvent =
-  | ('provision' | 'provisioned' | 'initialized' | 'suspend' | 'suspended' | 'resume' | 'resumed')
+  | ('provision' | 'provisioned' | 'initialized' | 'suspend' | 'suspended' | 'resume')
   | ('fail' | 'shutdown' | 'recover')
 
 const anyTime = { shutdown: 'shutdown' } as const
@@ -18,9 +18,10 @@ const moves: Record<DevboxStatus, Partial<Record<DevboxEvent, DevboxStatus>>> = 
   initializing: { ...started, initialized: 'running', recover: 'initializing' },
   running: { ...started, suspend: 'suspending', recover: 'initializing' },
   suspending: { ...anyTime, suspended: 'suspended', recover: 'suspended' },
-  suspended: { ...anyTime, resume: 'resuming' },
-  resuming: { ...started, resumed: 'initializing', recover: 'resuming' },
-  failure: { ...anyTime, resume: 'resuming' },
+  // Unspecified: `provisioning` instead of `resuming`, which the public clients don't wait for.
+  suspended: { ...anyTime, resume: 'provisioning' },
+  resuming: { ...anyTime, recover: 'provisioning' },
+  failure: { ...anyTime, resume: 'provisioning' },
   shutdown: {},
 }
 

@@ -162,7 +162,7 @@ describe('devboxes', () => {
       message: 'The devbox is suspended; it needs to be running',
     })
     expect(await statusOf(service.client.devboxes.suspend({ params: { id } }))).toBe(400)
-    expect((await service.client.devboxes.resume({ params: { id } })).status).toBe('resuming')
+    expect((await service.client.devboxes.resume({ params: { id } })).status).toBe('provisioning')
     await reach(id, 'running')
     expect((await run(id, 'cat ~/file')).stdout).toBe('kept\n')
     expect((await run(id, `pgrep -fx '${marker}'`)).exit_status).toBe(1)

@@ -29,7 +29,9 @@ export const createSnapshotStore = (database: Database) => {
     view: (row: SnapshotRecord): Snapshot => toSnapshot(row),
   })
   const starting = database.prepare(
-    "SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?",
+    // A resumed devbox is provisioning too, but has its disk.
+    `SELECT 1 FROM devboxes WHERE account = ? AND status IN ('queued', 'provisioning') AND snapshot_id = ?
+      AND state_transitions NOT LIKE '%"status":"running"%'`,
   )
 
   /** Hides the snapshot from lists; `state` still returns it. */
