@@ -120,11 +120,11 @@ export class Snapshots {
     return this.#snapshot(account, id)
   }
 
-  /** Throws 404, or 409 unless the snapshot is complete and unused by a starting devbox. */
+  /** Throws 404, or 409 unless the snapshot is complete and unused by a starting devbox. Can be repeated. */
   async delete(account: string, id: string): Promise<void> {
     const { store, folder, quota } = this.#options
     const state = store.state(account, id) ?? notFound('snapshot', id)
-    if (state.status === 'deleted') notFound('snapshot', id)
+    if (state.status === 'deleted') return
     const reason = deleteRefusal(state.status)
     if (reason) throw new ServiceError('conflict', reason, { shouldRetry: false })
     if (store.isBeingStartedFrom(account, id))
