@@ -132,9 +132,12 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
     </header>
     {(['stdout', 'stderr'] as const).map(
       (stream) =>
-        (result[stream] !== '' || stream === 'stdout') && (
+        (result[stream] !== '' || result[`${stream}_truncated`] || stream === 'stdout') && (
           <div key={stream} className="border-t border-line px-3 py-2">
-            <p className="text-sm text-muted">{result[stream] === '' ? 'No output' : stream}</p>
+            <p className="text-sm text-muted">
+              {result[stream] === '' ? 'No output' : stream}
+              {result[`${stream}_truncated`] && ' · truncated'}
+            </p>
             <pre
               // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
               tabIndex={0}

@@ -25,6 +25,9 @@ export const SyncExecution = z.object({
   stderr: z.string(),
   exit_status: z.int(),
   shell_name: z.nullish(z.string()),
+  /** Unspecified: the flags of the other executions. */
+  stdout_truncated: z.nullish(z.boolean()),
+  stderr_truncated: z.nullish(z.boolean()),
 })
 export type SyncExecution = z.infer<typeof SyncExecution>
 

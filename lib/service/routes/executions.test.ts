@@ -53,7 +53,15 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
       stderr: 'err\n',
       exit_status: 7,
       shell_name: null,
+      stdout_truncated: false,
+      stderr_truncated: false,
     })
+  })
+
+  it('returns as much output from execute_sync as from the other executions, and marks it as truncated', async () => {
+    const done = await run('head -c 3000000 /dev/zero | tr "\\0" x; echo short >&2')
+    expect(done).toMatchObject({ stdout_truncated: true, stderr: 'short\n', stderr_truncated: false })
+    expect(done.stdout).toBe('x'.repeat(1024 * 1024))
   })
 
   it('runs bash with real pipes and an empty stdin', async () => {

@@ -1,4 +1,4 @@
-import { type ExecuteCommand, type Execution, executions, maxWaitSeconds } from '#lib/contract/executions.ts'
+import { type ExecuteCommand, executions, maxWaitSeconds } from '#lib/contract/executions.ts'
 import type { Stream } from '#lib/service/engine/run-script.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
@@ -7,14 +7,6 @@ import type { Deps } from '#lib/service/parts.ts'
 const noTimeoutMs = 2 ** 31 - 1
 /** Unspecified: the start of 2025, as a structured date (RFC 9745). */
 const deprecatedSince = '@1735689600'
-
-/** Unspecified: a synchronous result, which has no truncation flags, reports truncated output at the end of stderr. */
-const incompleteNote = ({ stdout_truncated, stderr_truncated }: Partial<Execution>) => {
-  const streams = [...(stdout_truncated ? ['stdout'] : []), ...(stderr_truncated ? ['stderr'] : [])].join(' and ')
-  return streams === ''
-    ? ''
-    : `\ndevdeck: ${streams} incomplete: the disk of the service was full, the storage limit was reached, or the output exceeds the response limit\n`
-}
 
 export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
   const launch = (
@@ -53,14 +45,9 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
       // Unspecified: the command keeps running when the client disconnects.
       await runtime.reaches(params.id, id, ['completed'], noTimeoutMs, signal)
       signal.throwIfAborted()
-      const { stdout, stderr, exit_status, shell_name, ...truncated } = await runtime.get(params.id, id)
-      return {
-        devbox_id: params.id,
-        stdout: stdout ?? '',
-        stderr: (stderr ?? '') + incompleteNote(truncated),
-        exit_status: exit_status ?? 0,
-        shell_name,
-      }
+      const { execution_id: _, status, ...result } = await runtime.get(params.id, id)
+      const { stdout, stderr, exit_status } = result
+      return { ...result, stdout: stdout ?? '', stderr: stderr ?? '', exit_status: exit_status ?? 0 }
     },
     executeAsync: ({ params, body, ...caller }) => runtime.get(params.id, launch(caller, params.id, body)),
     execute: async ({ params, query, body, signal, ...caller }) => {
