@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
-import { EpochMs, pageEnvelope, queryInt } from './common.ts'
+import { EpochMs, idPattern, pageEnvelope, pageQuery } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
-import { defaultPageSize, maxPageSize } from './page-sizes.ts'
 
-const nameMessage = 'must be 1 to 256 letters, digits or _, and not start with a digit'
-export const SecretName = z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, nameMessage))
+/** Unspecified: the allowed characters. A devbox maps its own variable names to secrets, so `-` and digits can come first. */
+export const SecretName = z.string().check(z.regex(idPattern, 'must be 1 to 256 letters, digits, _ or -'))
 /** Unspecified: longest value. Linux limits an environment string to 128 KiB. */
 export const maxSecretBytes = 64 * 1024
 const SecretValue = z.string().check(
@@ -21,7 +20,7 @@ export type Secret = z.infer<typeof Secret>
 
 export const secrets = defineEndpoints('secrets', 'stable', {
   list: get('/v1/secrets', json(z.object({ secrets: z.array(Secret), ...pageEnvelope })), {
-    query: z.object({ limit: z._default(queryInt(1, maxPageSize), defaultPageSize) }),
+    query: z.object({ limit: pageQuery.limit }),
   }),
   create: post('/v1/secrets', json(Secret), { body: z.object({ name: SecretName, value: SecretValue }) }),
   get: get('/v1/secrets/:name', json(Secret), { params: ByName }),
