@@ -85,7 +85,8 @@ export const queryBoolean = z.pipe(
 )
 
 export const pageQuery = {
-  limit: z._default(queryInt(1, maxPageSize), defaultPageSize),
+  /** Unspecified: 0 returns an empty page, to read only the count. */
+  limit: z._default(queryInt(0, maxPageSize), defaultPageSize),
   starting_after: z.optional(Id),
   include_total_count: z._default(queryBoolean, true),
 }

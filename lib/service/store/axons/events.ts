@@ -54,10 +54,9 @@ export const createAxonEventStore = (database: Database) => {
     list: (seq: number, id: string, query: AxonEventListQuery): AxonEventList => {
       const from = query.starting_after ?? Number.MAX_SAFE_INTEGER
       const rows = firstRows(before.iterate(seq, from, query.limit), maxPageBytes)
-      const oldest = rows.at(-1)
       return {
         events: rows.map((row) => ({ axon_id: id, ...row })),
-        has_more: oldest !== undefined && before.get(seq, oldest.sequence, 1) !== undefined,
+        has_more: before.get(seq, rows.at(-1)?.sequence ?? from, 1) !== undefined,
         total_count: query.include_total_count ? last(seq) : null,
       }
     },
