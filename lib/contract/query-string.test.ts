@@ -70,7 +70,7 @@ describe('parsing', () => {
 
   it.each([
     ...['metadata=1', 'metadata[]=1', 'metadata[=1', 'metadata[a]x=1', 'metadata[][in]=1', 'metadata[a][nin]=1'],
-    ...['metadata[a][]=1', 'metadata[a][in][in]=1', 'limit=0', 'limit=5001', 'limit=1.0', 'limit=1e1', 'limit=0x1'],
+    ...['metadata[a][]=1', 'metadata[a][in][in]=1', 'limit=-1', 'limit=5001', 'limit=1.0', 'limit=1e1', 'limit=0x1'],
   ])('reports %s as invalid', (search) => expect(invalidFields(search)).toEqual([search.slice(0, search.indexOf('='))]))
 
   it('limits the number of conditions', () => {
