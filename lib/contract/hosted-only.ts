@@ -39,8 +39,4 @@ export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   listPublicObjects: operation('GET', '/v1/objects/list_public'),
   completeObject: operation('POST', '/v1/objects/:id/complete'),
   downloadObject: operation('GET', '/v1/objects/:id/download'),
-  ...resource('GatewayConfig', '/v1/gateway-configs'),
-  updateGatewayConfig: operation('POST', '/v1/gateway-configs/:id'),
-  ...resource('McpConfig', '/v1/mcp-configs'),
-  updateMcpConfig: operation('POST', '/v1/mcp-configs/:id'),
 })

@@ -9,9 +9,11 @@ import type { Endpoint } from './endpoint.ts'
 import { evictions } from './evictions.ts'
 import { executions } from './executions.ts'
 import { files } from './files.ts'
+import { gatewayConfigs } from './gateway-configs.ts'
 import { health } from './health.ts'
 import { hostedOnly } from './hosted-only.ts'
 import { logs } from './logs.ts'
+import { mcpConfigs } from './mcp-configs.ts'
 import { networkPolicies } from './network-policies.ts'
 import { scenarioRuns } from './scenario-runs.ts'
 import { scenarios } from './scenarios.ts'
@@ -35,6 +37,8 @@ export const contract = {
   terminals,
   secrets,
   networkPolicies,
+  gatewayConfigs,
+  mcpConfigs,
   scenarioRuns,
   scenarios,
   benchmarkJobs,

@@ -37,7 +37,8 @@ export const planDevbox = (body: DevboxCreate) => {
 const keepAliveSeconds = (parameters: LaunchParameters) => (keepAliveUntil(parameters, 0) ?? 0) / 1000
 
 const sources = ['blueprint_id', 'blueprint_name', 'snapshot_id'] as const
-const unsupported = ['blueprint_id', 'blueprint_name', 'code_mounts', 'gateways', 'mcp'] as const
+const unsupported = ['blueprint_id', 'blueprint_name', 'code_mounts'] as const
+const proxied = ['gateways', 'mcp'] as const
 
 const rejectUnsupported = (body: DevboxCreate) => {
   const [source, another] = sources.filter((field) => body[field])
@@ -47,6 +48,13 @@ const rejectUnsupported = (body: DevboxCreate) => {
     if (!value || (typeof value === 'object' && Object.keys(value).length === 0)) continue
     throw fieldError('not_implemented', field, 'is not supported by this service')
   }
+  for (const field of proxied)
+    if (Object.keys(body[field] ?? {}).length > 0)
+      throw fieldError(
+        'not_implemented',
+        field,
+        'requires a proxy that this service does not run; pass the credential to the devbox with secrets',
+      )
 }
 
 const knownMounts = ['object_mount', 'agent_mount', 'code_mount', 'broker_mount']

@@ -12,6 +12,7 @@ import { fileRoutes } from './files.ts'
 import { hostedOnlyRoutes } from './hosted-only.ts'
 import { logRoutes } from './logs.ts'
 import { networkPolicyRoutes } from './network-policies.ts'
+import { gatewayConfigRoutes, mcpConfigRoutes } from './proxy-configs.ts'
 import { scenarioRunRoutes } from './scenario-runs.ts'
 import { scenarioRoutes } from './scenarios.ts'
 import { secretRoutes } from './secrets.ts'
@@ -43,6 +44,8 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
+  gatewayConfigs: gatewayConfigRoutes(deps),
+  mcpConfigs: mcpConfigRoutes(deps),
   scenarioRuns: scenarioRunRoutes(deps),
   scenarios: scenarioRoutes(deps),
   benchmarkJobs: benchmarkJobRoutes(deps),

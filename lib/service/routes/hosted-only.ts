@@ -14,8 +14,6 @@ const noKeys = 'This service does not create keys over HTTP; its operator can ru
 const alternatives: readonly [start: string, message: string][] = [
   ['/v1/devboxes/:id/create_ssh_key', 'This service has no SSH; open a terminal or run commands in the devbox'],
   ['/v1/devboxes/', noGateways],
-  ['/v1/gateway-configs', noGateways],
-  ['/v1/mcp-configs', noGateways],
   ['/v1/apikeys', noKeys],
   ['/v1/restricted_keys', noKeys],
   ['/v1/blueprints', noBlueprints],

@@ -21,6 +21,8 @@ const idOf = (path: string): keyof typeof ids => {
     benchmark_jobs: 'job',
     axons: 'axon',
     'network-policies': 'policy',
+    'gateway-configs': 'gateway',
+    'mcp-configs': 'mcp',
   }
   return known[resource ?? ''] ?? ''
 }
@@ -58,6 +60,9 @@ beforeAll(async () => {
   const { client } = service
   await client.secrets.create({ body: { name: 'SECRET', value: 'sesame' } })
   const policy = await client.networkPolicies.create({ body: { name: 'deny all', allow_all: false } })
+  const config = { name: 'config', endpoint: 'https://api.example.com', auth_mechanism: { type: 'bearer' as const } }
+  const gateway = await client.gatewayConfigs.create({ body: config })
+  const mcp = await client.mcpConfigs.create({ body: { ...config, allowed_tools: ['*'] } })
   const axon = await client.axons.create({ body: { name: 'axon', metadata: { team: 'a' } } })
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { metadata: { team: 'a' }, tunnel: {} } })
   const params = { id: devbox.id }
@@ -82,6 +87,8 @@ beforeAll(async () => {
     execution: execution.execution_id,
     snapshot: snapshot.id,
     policy: policy.id,
+    gateway: gateway.id,
+    mcp: mcp.id,
     axon: axon.id,
     scorer: scorer.id,
     scenario,

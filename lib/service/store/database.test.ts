@@ -55,7 +55,7 @@ it('opens a database of release 0.1.0', async () => {
   const [scenario] = (await client.scenarios.list()).scenarios
   expect(benchmark?.scenarioIds).toEqual([scenario?.id])
   await service.close()
-  expect(readdirSync(folder).filter((name) => name.endsWith('.bak'))).toEqual([])
+  expect(readdirSync(folder).filter((name) => name.endsWith('.bak'))).toEqual(['devdeck.db.v10.bak'])
 })
 
 it('refuses a database of a pre-release', () => {

@@ -248,6 +248,28 @@ export const schema = `
 export const firstVersion = 10
 
 /** Each brings the schema to the next version. A released migration never changes. */
-export const migrations: readonly string[] = []
+export const migrations: readonly string[] = [
+  `CREATE TABLE gateway_configs (
+    ${record},
+    name TEXT NOT NULL,
+    description TEXT,
+    create_time_ms INTEGER NOT NULL,
+    endpoint TEXT NOT NULL,
+    auth_mechanism TEXT NOT NULL,
+    custom_headers TEXT
+  ) STRICT;
+  CREATE INDEX gateway_configs_by_account ON gateway_configs (account, seq);
+  CREATE TABLE mcp_configs (
+    ${record},
+    name TEXT NOT NULL,
+    description TEXT,
+    create_time_ms INTEGER NOT NULL,
+    endpoint TEXT NOT NULL,
+    auth_mechanism TEXT NOT NULL,
+    custom_headers TEXT,
+    allowed_tools TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX mcp_configs_by_account ON mcp_configs (account, seq);`,
+]
 
 export const schemaVersion = firstVersion + migrations.length

@@ -17,6 +17,7 @@ export const createSecretStore = (database: Database, keyFile: string) => {
   const columns = Object.keys(Secret.shape)
   const any = database.prepare('SELECT * FROM secrets ORDER BY seq DESC LIMIT 1')
   const byName = database.prepare('SELECT * FROM secrets WHERE account = ? AND name = ?')
+  const byNameOrId = database.prepare('SELECT id FROM secrets WHERE account = ? AND (name = ? OR id = ?)')
   const insert = database.prepare(`
     INSERT INTO secrets (id, account, name, sealed_value, create_time_ms, update_time_ms) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (account, name) DO NOTHING RETURNING ${columns}`)
@@ -42,6 +43,8 @@ export const createSecretStore = (database: Database, keyFile: string) => {
       const found = row(account, name)
       return found && fieldsOf(Secret)(found)
     },
+
+    idOf: (account: string, nameOrId: string) => byNameOrId.get(account, nameOrId, nameOrId)?.id as string | undefined,
 
     create: (account: string, name: string, value: string, now: number): Secret | undefined =>
       returning<Secret>(database, insert, newId('sec'), account, name, sealer.seal(value, [account, name]), now, now),
