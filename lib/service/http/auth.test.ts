@@ -21,7 +21,7 @@ describe('the API key', () => {
     '/',
     '/no/such/address',
     '/v1/axons/%zz',
-    '/v1/axons?limit=0',
+    '/v1/axons?limit=-1',
   ])('is required at %s before any other check', async (path) => {
     const { status, headers, body } = await sendRaw(service.url, { path })
     expect(status).toBe(401)

@@ -62,7 +62,7 @@ describe('GET /v1/axons', () => {
   })
 
   it.each([
-    ['limit=0', 'limit'],
+    ['limit=-1', 'limit'],
     ['id=dbx_1', 'id'],
     ['starting_after=axn_unknown', 'starting_after'],
     [`search=${'a'.repeat(8000)}`, 'search'],
