@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 
 type Schema = z.ZodMiniType
-export type Method = 'GET' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export interface JsonResponse<S extends Schema = Schema> {
   kind: 'json'
@@ -35,8 +35,8 @@ export interface Endpoint {
   params?: Schema
   query?: Schema
   body?: Schema
-  /** Default: JSON. `multipart`: form data with the fields of `body` and one part named `file`. */
-  bodyFormat?: 'multipart'
+  /** Default: JSON. `multipart`: form data with the fields of `body` and one part named `file`. `binary`: any bytes. */
+  bodyFormat?: 'multipart' | 'binary'
   /** Larger bodies, or files of a form, get 413. Default: `defaultMaxBodyBytes`. */
   maxBodyBytes?: number
   response: JsonResponse | EventsResponse | BytesResponse | WebSocketResponse
@@ -75,6 +75,7 @@ const operation =
 
 export const get = operation('GET')
 export const post = operation('POST')
+export const put = operation('PUT')
 export const del = operation('DELETE')
 
 export const defineEndpoints = <const O extends Record<string, Operation>>(
@@ -96,7 +97,7 @@ export type EndpointInput<E extends Endpoint> = {
   params: E extends { params: infer S } ? Output<S> : Record<never, never>
   query: E extends { query: infer S } ? Output<S> : Record<never, never>
   body: E extends { body: infer S } ? Output<S> : Record<never, never>
-} & (E extends { bodyFormat: 'multipart' } ? { file: AsyncIterable<Uint8Array> } : unknown)
+} & (E extends { bodyFormat: 'multipart' | 'binary' } ? { file: AsyncIterable<Uint8Array> } : unknown)
 
 type Part<Name extends string, E, S> = E extends { [K in Name]: S }
   ? Record<never, never> extends Input<E[Name]>

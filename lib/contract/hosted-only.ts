@@ -35,8 +35,4 @@ export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   ...resource('Agent', '/v1/agents'),
   listPublicAgents: operation('GET', '/v1/agents/list_public'),
   countAgentDevboxes: operation('GET', '/v1/agents/devbox_counts'),
-  ...resource('Object', '/v1/objects'),
-  listPublicObjects: operation('GET', '/v1/objects/list_public'),
-  completeObject: operation('POST', '/v1/objects/:id/complete'),
-  downloadObject: operation('GET', '/v1/objects/:id/download'),
 })

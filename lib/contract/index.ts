@@ -15,6 +15,7 @@ import { hostedOnly } from './hosted-only.ts'
 import { logs } from './logs.ts'
 import { mcpConfigs } from './mcp-configs.ts'
 import { networkPolicies } from './network-policies.ts'
+import { objects } from './objects.ts'
 import { scenarioRuns } from './scenario-runs.ts'
 import { scenarios } from './scenarios.ts'
 import { secrets } from './secrets.ts'
@@ -37,6 +38,7 @@ export const contract = {
   terminals,
   secrets,
   networkPolicies,
+  objects,
   gatewayConfigs,
   mcpConfigs,
   scenarioRuns,

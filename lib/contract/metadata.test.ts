@@ -12,7 +12,14 @@ it('is accepted in these request bodies', () => {
   expect(accepting.map(({ id }) => id).sort()).toEqual([
     ...['axons.create', 'axons.update', 'benchmarkJobs.create', 'benchmarks.create', 'benchmarks.startRun'],
     ...['benchmarks.update', 'devboxes.create', 'devboxes.createAndAwaitRunning', 'devboxes.update'],
-    ...['scenarioRuns.start', 'scenarios.create', 'scenarios.update', 'snapshots.create', 'snapshots.createAsync'],
+    ...[
+      'objects.create',
+      'scenarioRuns.start',
+      'scenarios.create',
+      'scenarios.update',
+      'snapshots.create',
+      'snapshots.createAsync',
+    ],
     'snapshots.update',
   ])
 })

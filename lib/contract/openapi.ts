@@ -45,6 +45,12 @@ const operation = (endpoint: Endpoint): Json => {
     ...(endpoint.scope === 'local' && { 'x-devdeck-local': true }),
     ...(endpoint.isPublic && { security: [] }),
     parameters: [...pathParameters(endpoint), ...queryParameters(endpoint)],
+    ...(endpoint.bodyFormat === 'binary' && {
+      requestBody: {
+        required: true,
+        content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+      },
+    }),
     ...(endpoint.body && {
       requestBody: {
         required: !isOptional(endpoint.body, {}),

@@ -7,6 +7,7 @@ import type { ListenerContext } from './http/listener.ts'
 import { createRouter } from './http/router.ts'
 import { ServiceError, StartError } from './kit/errors.ts'
 import { logError } from './kit/log.ts'
+import { objectSchemes } from './objects/links.ts'
 import type { Deps, ServiceBase } from './parts.ts'
 import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
@@ -40,7 +41,7 @@ const onlyAccount = (accounts: Iterable<string>): string => {
 }
 
 export const createListenerContext = (
-  { config, dataDir, stopping, onClose }: ServiceBase,
+  { config, dataDir, store, stopping, onClose }: ServiceBase,
   { keys, keyStore, only, operatorToken }: ReturnType<typeof readAccess>,
   { tunnels, ptyTokens }: Deps,
   routes: readonly Route[],
@@ -70,7 +71,7 @@ export const createListenerContext = (
         return found && { account: found.account, revoked: revokedSignalOf(found.id) }
       },
       operatorToken,
-      schemes: terminalSchemes(ptyTokens),
+      schemes: new Map([...terminalSchemes(ptyTokens), ...objectSchemes(store.objects, Date.now)]),
     }),
     checkHost: createHostCheck(config.host, config.allowHosts, (request) =>
       isTerminalAddress(request, tunnelHostOf(request), ptyTokens),

@@ -34,12 +34,20 @@ const createRecords = async (name: string) => {
   const { id } = await client.devboxes.createAndAwaitRunning({ body: { name, metadata: { of: name } } })
   await client.executions.executeSync({ params: { id }, body: { command: `echo ${name} > ~/file` } })
   const snapshot = await client.snapshots.create({ params: { id }, body: { name: `snapshot of ${name}` } })
+  const object = await client.objects.create({
+    body: { name: `object of ${name}`, content_type: 'text', ttl_ms: 10 ** 9 },
+  })
+  await fetch(object.upload_url ?? '', { method: 'PUT', body: name })
+  await client.objects.complete({ params: { id: object.id } })
   await client.devboxes.suspend({ params: { id } })
   await client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['suspended'] } })
-  return { devbox: id, snapshot: snapshot.id }
+  return { devbox: id, snapshot: snapshot.id, object: object.id }
 }
 
-const expectRestored = async ({ devbox, snapshot }: { devbox: string; snapshot: string }, name: string) => {
+const expectRestored = async (
+  { devbox, snapshot, object }: Awaited<ReturnType<typeof createRecords>>,
+  name: string,
+) => {
   const client = service?.client as TestService['client']
   const read = async (id: string) =>
     (await client.executions.executeSync({ params: { id }, body: { command: 'cat ~/file' } })).stdout
@@ -49,6 +57,11 @@ const expectRestored = async ({ devbox, snapshot }: { devbox: string; snapshot: 
   expect(await read(devbox)).toBe(`${name}\n`)
   const { snapshots } = await client.snapshots.list({ query: { devbox_id: devbox } })
   expect(snapshots).toMatchObject([{ id: snapshot, name: `snapshot of ${name}` }])
+  const stored = await client.objects.get({ params: { id: object } })
+  expect(stored).toMatchObject({ name: `object of ${name}`, content_type: 'text', state: 'READ_ONLY' })
+  expect(stored.delete_after_time_ms).toBe(stored.create_time_ms + 10 ** 9)
+  const { download_url } = await client.objects.download({ params: { id: object } })
+  expect(await (await fetch(download_url)).text()).toBe(name)
   const copy = await client.devboxes.createAndAwaitRunning({ body: { snapshot_id: snapshot } })
   expect(await read(copy.id)).toBe(`${name}\n`)
 }
@@ -67,7 +80,7 @@ describe('a lost database', () => {
     lose()
     const starting = start()
     await expect(starting).rejects.toThrow(StartError)
-    await expect(starting).rejects.toThrow(/1 devbox and 1 snapshot.*Restore devdeck\.db.*service -- recover/)
+    await expect(starting).rejects.toThrow(/1 devbox, 1 snapshot and 1 object.*Restore devdeck\.db.*service -- recover/)
     for (const folder of [
       at('devboxes', created.devbox, 'home', 'file'),
       at('snapshots', created.snapshot, 'home', 'file'),
@@ -79,7 +92,7 @@ describe('a lost database', () => {
     expect((await command('doctor')).stdout).toMatch(/^wrong database .*recover/m)
     expect(await command('recover')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('1 devbox and 1 snapshot'),
+      stdout: expect.stringContaining('1 devbox, 1 snapshot and 1 object'),
     })
     await start()
     await expectRestored(created, 'kept')
@@ -102,7 +115,11 @@ describe('a lost database', () => {
     const created = await createRecords('kept')
     await stop()
     removeDatabase()
-    for (const folder of [at('devboxes', created.devbox), at('snapshots', created.snapshot)])
+    for (const folder of [
+      at('devboxes', created.devbox),
+      at('snapshots', created.snapshot),
+      at('objects', created.object),
+    ])
       rmSync(join(folder, 'record.json'))
     expect(await command('recover', '--account', 'test')).toMatchObject({
       code: 0,
@@ -114,6 +131,7 @@ describe('a lost database', () => {
     )
     const { snapshots } = await client.snapshots.list()
     expect(snapshots).toMatchObject([{ id: created.snapshot }])
+    expect((await client.objects.list()).objects).toMatchObject([{ id: created.object, state: 'ERROR' }])
     await client.devboxes.createAndAwaitRunning({ body: { snapshot_id: created.snapshot } })
   })
 })
@@ -134,7 +152,7 @@ describe('an older database', () => {
     const [when = ''] = readdirSync(at('lost+found'))
     expect(existsSync(at('lost+found', when, 'devboxes', newer.devbox, 'home', 'file'))).toBe(true)
     expect(existsSync(at('lost+found', when, 'snapshots', newer.snapshot, 'home', 'file'))).toBe(true)
-    expect((await command('doctor')).stdout).toMatch(/^note {2}lost\+found +1 devbox and 1 snapshot/m)
+    expect((await command('doctor')).stdout).toMatch(/^note {2}lost\+found +1 devbox, 1 snapshot and 1 object/m)
 
     expect(await command('recover')).toMatchObject({ code: 1, stderr: expect.stringContaining('in use') })
     await stop()

@@ -21,6 +21,7 @@ import { Drain, Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
 import { logError, logFailure } from './kit/log.ts'
+import { Objects } from './objects/objects.ts'
 import { Snapshots } from './snapshots/snapshots.ts'
 import { type DataDir, databaseName } from './store/data-dir.ts'
 import type { Database } from './store/database.ts'
@@ -105,6 +106,8 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     lostAndFound,
     quota,
   })
+  const objects = new Objects({ store: store.objects, folder: join(path, 'objects'), quota, lostAndFound })
+  onClose(() => objects.close())
   const devboxes = new Devboxes({
     store: store.devboxes,
     maxPerAccount: config.limits.devboxes,
@@ -151,10 +154,11 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   })
   await killProcesses({ DEVDECK_SERVICE_ID: dataDir.serviceId })
   snapshots.recover()
+  objects.recover()
   await devboxes.recover()
   if (lostAndFound.summary) logError({ message: lostAndFound.summary })
   evictions.recover()
-  return { logs, executions, snapshots, devboxes, terminals, ptyTokens, tunnels, evictions }
+  return { logs, executions, snapshots, objects, devboxes, terminals, ptyTokens, tunnels, evictions }
 }
 
 const startBenchmarks = async (

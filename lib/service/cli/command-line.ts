@@ -214,7 +214,7 @@ serve
   --max-devboxes N    Active devboxes per account (${defaultLimits.devboxes})
   --max-executions N  Queued and running commands per account (${defaultLimits.executions})
   --max-terminals N   Terminal sessions per account (${defaultLimits.terminals})
-  --max-storage SIZE  Storage per account for snapshots, axons, command output and run logs; 0 for no limit
+  --max-storage SIZE  Storage per account for snapshots, objects, axons, command output and run logs; 0 for no limit
                       (half of the disk). Requests over the limit fail with 507
   --min-free-memory SIZE   Evict the least recently used devbox below this much free memory; 0 turns it off
                       (256M, at most 5%)

@@ -16,9 +16,12 @@ import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
 import {
   countRecorded,
   describeCount,
+  hasRecorded,
   lostAndFoundName,
   lostFolders,
+  noneRecorded,
   notesIn,
+  recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
 import { schemaVersion } from '#lib/service/store/schema.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
@@ -109,13 +112,12 @@ const data = ({ dataDir, keys }: CommandLine): Finding[] => {
       ? ['wrong', 'data', `${dataDir} is accessible to other users; run chmod 700`]
       : ['ok', 'data', dataDir],
   ]
-  const lost = { devboxes: 0, snapshots: 0 }
+  const lost = { ...noneRecorded }
   for (const folder of lostFolders(dataDir)) {
-    const { devboxes, snapshots } = countRecorded(folder)
-    lost.devboxes += devboxes
-    lost.snapshots += snapshots
+    const counts = countRecorded(folder)
+    for (const kind of recordedFolders) lost[kind] += counts[kind]
   }
-  if (lost.devboxes + lost.snapshots > 0)
+  if (hasRecorded(lost))
     findings.push([
       'note',
       'lost+found',

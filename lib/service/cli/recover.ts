@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { measure } from '#lib/service/devboxes/disk.ts'
-import { readDevboxFile, readSnapshotFile } from '#lib/service/devboxes/record-file.ts'
+import { readDevboxFile, readObjectFile, readSnapshotFile } from '#lib/service/devboxes/record-file.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { databaseName, openDataDir } from '#lib/service/store/data-dir.ts'
@@ -9,16 +9,19 @@ import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore, type DevboxStore } from '#lib/service/store/devboxes.ts'
 import {
   describeCount,
+  hasRecorded,
   LostAndFound,
   lostFolders,
   namesIn,
+  noneRecorded,
   recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
+import { createObjectStore, type ObjectStore } from '#lib/service/store/objects.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { salvageLog, saveOrphanedLog } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
-/** Restores database records of devboxes and snapshots whose folders still exist. Deletes nothing. */
+/** Restores database records of devboxes, snapshots and objects whose folders still exist. Deletes nothing. */
 export const recover = async ({ dataDir, account }: CommandLine) => {
   if (!existsSync(dataDir)) throw new StartError(`Data folder ${dataDir} not found`)
   const { path, release } = openDataDir(dataDir)
@@ -30,9 +33,13 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
     if (lostChanges !== undefined) console.error(lostChanges)
     const database = openDatabase(file, { recover: true })
     try {
-      const stores = { devboxes: createDevboxStore(database), snapshots: createSnapshotStore(database) }
+      const stores = {
+        devboxes: createDevboxStore(database),
+        snapshots: createSnapshotStore(database),
+        objects: createObjectStore(database),
+      }
       restoreFolders(path, stores)
-      const counts = { devboxes: 0, snapshots: 0 }
+      const counts = { ...noneRecorded }
       for (const id of namesIn(join(path, 'devboxes')))
         if (!stores.devboxes.find(id)) {
           adoptDevbox(stores.devboxes, path, id, account)
@@ -43,9 +50,14 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
           await adoptSnapshot(stores, path, id, account)
           counts.snapshots++
         }
+      for (const id of namesIn(join(path, 'objects')))
+        if (!stores.objects.find(id)) {
+          adoptObject(stores.objects, path, id, account)
+          counts.objects++
+        }
       console.log(
-        counts.devboxes + counts.snapshots === 0
-          ? 'Nothing to recover: the database has every devbox and snapshot in the data folder'
+        !hasRecorded(counts)
+          ? 'Nothing to recover: the database has every devbox, snapshot and object in the data folder'
           : `Recovered ${describeCount(counts)}. Devboxes with a disk are suspended; resume them to continue`,
       )
     } finally {
@@ -59,6 +71,7 @@ export const recover = async ({ dataDir, account }: CommandLine) => {
 interface Stores {
   devboxes: DevboxStore
   snapshots: SnapshotStore
+  objects: ObjectStore
 }
 
 const restoreFolders = (dataDir: string, stores: Stores) => {
@@ -111,6 +124,18 @@ const adoptSnapshot = async ({ devboxes, snapshots }: Stores, dataDir: string, i
     id,
     source_devbox_id: source,
     size_bytes,
+  })
+}
+
+const adoptObject = (store: ObjectStore, dataDir: string, id: string, account: string) => {
+  const folder = join(dataDir, 'objects', id)
+  const record = readObjectFile(folder)
+  // Written last, so without it the upload was not completed.
+  if (!record) console.error(`${folder} has no record file; object ${id} was assigned to account ${account} as ERROR`)
+  const blank = { account, name: id, content_type: 'unspecified', metadata: {}, delete_after_time_ms: null }
+  store.adopt({
+    ...{ ...blank, size_bytes: null, create_time_ms: createdMs(folder), ...record },
+    ...{ id, state: record ? 'READ_ONLY' : 'ERROR' },
   })
 }
 

@@ -5,6 +5,7 @@ import * as z from 'zod/mini'
 import { StringMap } from '#lib/contract/common.ts'
 import { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
+import type { ObjectRecord } from '#lib/service/store/objects.ts'
 import type { SnapshotRecord } from '#lib/service/store/snapshots.ts'
 
 // Stored next to each disk, so it can be recovered if the database is lost.
@@ -35,12 +36,22 @@ const SnapshotFile = z.object({
   size_bytes: z.nullable(z.number()),
 })
 
+const ObjectFile = z.object({
+  ...common,
+  name: z.string(),
+  content_type: z.string(),
+  delete_after_time_ms: z.nullable(z.number()),
+  size_bytes: z.nullable(z.number()),
+})
+
 export const writeDevboxFile = (folder: string, record: DevboxRecord) => writeFields(folder, DevboxFile.shape, record)
 export const writeSnapshotFile = (folder: string, record: SnapshotRecord) =>
   writeFields(folder, SnapshotFile.shape, record)
+export const writeObjectFile = (folder: string, record: ObjectRecord) => writeFields(folder, ObjectFile.shape, record)
 
 export const readDevboxFile = (folder: string) => readFields(folder, DevboxFile)
 export const readSnapshotFile = (folder: string) => readFields(folder, SnapshotFile)
+export const readObjectFile = (folder: string) => readFields(folder, ObjectFile)
 
 export const hasRecordFile = (folder: string): boolean => existsSync(join(folder, fileName))
 

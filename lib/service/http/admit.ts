@@ -5,7 +5,8 @@ import { fieldProblems, parseQuery } from '#lib/contract/query-string.ts'
 import { markAuthenticated } from '#lib/limits/connection-limit.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import type { Authenticate, Identity } from './auth.ts'
-import { readJsonBody } from './body.ts'
+import { readJsonBody, streamBody } from './body.ts'
+import { originOf } from './host-check.ts'
 import { type Caller, notImplemented } from './implement.ts'
 import { type Form, readForm } from './multipart.ts'
 import { parseParams, type Router } from './router.ts'
@@ -42,7 +43,7 @@ export const admit = async (
     })
   const { body, form } = await readBody(endpoint, request, spoolFolder)
   const { protocol: _, ...who } = identity
-  const caller = { ...who, requestId }
+  const caller = { ...who, requestId, origin: originOf(request) }
   return {
     endpoint,
     identity,
@@ -64,6 +65,8 @@ const readBody = async (
   spoolFolder: string,
 ): Promise<{ body: object; form?: Form }> => {
   if (endpoint.method === 'GET') return { body: {} }
+  if (endpoint.bodyFormat === 'binary')
+    return { body: {}, form: { fields: {}, file: streamBody(request), discard: async () => undefined } }
   if (endpoint.bodyFormat !== 'multipart')
     return { body: parseBody(endpoint, await readJsonBody(request, endpoint.maxBodyBytes)) }
   const form = await readForm(request, {

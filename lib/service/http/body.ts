@@ -22,6 +22,35 @@ export const readJsonBody = async (request: IncomingMessage, maxBytes = defaultM
   return largeBodies.run(disconnected.signal, read).finally(() => request.off('close', onDisconnect))
 }
 
+/** Yields the body as it arrives. Throws 408 when the client disconnects or sends nothing for a while. */
+export async function* streamBody(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  const announced = request.headers['content-length']
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+  let size = 0
+  try {
+    for (let next = await nextChunk(chunks); !next.done; next = await nextChunk(chunks)) {
+      size += next.value.length
+      yield next.value
+    }
+  } finally {
+    // Not awaited: it waits for a pending chunk. Without it the rest could not be discarded.
+    void chunks.return?.()
+  }
+  if (announced !== undefined && size !== Number(announced)) throw cutShort()
+}
+
+const nextChunk = async (chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> => {
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new ServiceError('timeout', 'Timed out while reading the body', { shouldRetry: false })),
+    bodyTimeoutMs,
+  )
+  const next = chunks.next().catch(() => {
+    throw cutShort()
+  })
+  return Promise.race([next, timeout]).finally(() => clearTimeout(timer))
+}
+
 export const rejectCompressed = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')

@@ -38,6 +38,9 @@ export const ownNames = (host: string): string[] => [
   ...(isWildcard(host) ? [] : [bracketed(host)]),
 ]
 
+export const originOf = (request: IncomingMessage): string =>
+  `${request.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'}://${authorityOf(request)}`
+
 export const authorityOf = (request: IncomingMessage): string | undefined => {
   const values: string[] = []
   for (let i = 0; i < request.rawHeaders.length; i += 2) {

@@ -6,6 +6,8 @@ export interface Caller {
   scope?: string
   revoked?: AbortSignal
   requestId: string
+  /** Base URL by which the client reached the service. */
+  origin: string
   // Aborted when the client disconnects early. A handler that stops waiting must throw the signal's reason.
   signal: AbortSignal
   setHeader(name: string, value: string): void

@@ -350,7 +350,7 @@ describe('a terminal socket', () => {
           }
         },
       }),
-      { schemes: terminalSchemes(tokens) },
+      { schemes: new Map(terminalSchemes(tokens)) },
     )
 
   const attach = (url: string, protocols: string[] = [], headers: Record<string, string> = {}) =>

@@ -12,6 +12,7 @@ import { fileRoutes } from './files.ts'
 import { hostedOnlyRoutes } from './hosted-only.ts'
 import { logRoutes } from './logs.ts'
 import { networkPolicyRoutes } from './network-policies.ts'
+import { objectRoutes } from './objects.ts'
 import { gatewayConfigRoutes, mcpConfigRoutes } from './proxy-configs.ts'
 import { scenarioRunRoutes } from './scenario-runs.ts'
 import { scenarioRoutes } from './scenarios.ts'
@@ -44,6 +45,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
+  objects: objectRoutes(deps),
   gatewayConfigs: gatewayConfigRoutes(deps),
   mcpConfigs: mcpConfigRoutes(deps),
   scenarioRuns: scenarioRunRoutes(deps),

@@ -7,8 +7,6 @@ const noGateways =
 const noBlueprints =
   'This service has no blueprints; set up a devbox, take a snapshot and create devboxes from it ("snapshot_id")'
 const noAgents = 'This service has no agents; install software in a devbox with "launch_commands"'
-const noObjects =
-  'This service has no object store; upload files to a devbox (POST /v1/devboxes/ID/upload_file) and save them in a snapshot'
 const noKeys = 'This service does not create keys over HTTP; its operator can run npm run service -- keys add'
 
 const alternatives: readonly [start: string, message: string][] = [
@@ -18,7 +16,6 @@ const alternatives: readonly [start: string, message: string][] = [
   ['/v1/restricted_keys', noKeys],
   ['/v1/blueprints', noBlueprints],
   ['/v1/agents', noAgents],
-  ['/v1/objects', noObjects],
 ]
 
 export const hostedOnlyRoutes = (): Route[] =>

@@ -13,7 +13,7 @@ const idOf = (path: string): keyof typeof ids => {
   if (path.startsWith('/v1/scenarios/runs/')) return 'scenarioRun'
   if (path.startsWith('/v1/scenarios/scorers/')) return 'scorer'
   if (/^\/v1\/benchmark(s\/|_)runs\//.test(path)) return 'benchmarkRun'
-  const [, resource] = /^\/v1\/([^/]+)/.exec(path) ?? []
+  const [, resource] = /^(?:\/v1)?\/([^/]+)/.exec(path) ?? []
   const known: Record<string, string> = {
     devboxes: 'devbox',
     scenarios: 'scenario',
@@ -23,6 +23,7 @@ const idOf = (path: string): keyof typeof ids => {
     'network-policies': 'policy',
     'gateway-configs': 'gateway',
     'mcp-configs': 'mcp',
+    objects: 'object',
   }
   return known[resource ?? ''] ?? ''
 }
@@ -63,6 +64,7 @@ beforeAll(async () => {
   const config = { name: 'config', endpoint: 'https://api.example.com', auth_mechanism: { type: 'bearer' as const } }
   const gateway = await client.gatewayConfigs.create({ body: config })
   const mcp = await client.mcpConfigs.create({ body: { ...config, allowed_tools: ['*'] } })
+  const object = await client.objects.create({ body: { name: 'object', content_type: 'text' } })
   const axon = await client.axons.create({ body: { name: 'axon', metadata: { team: 'a' } } })
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { metadata: { team: 'a' }, tunnel: {} } })
   const params = { id: devbox.id }
@@ -89,6 +91,7 @@ beforeAll(async () => {
     policy: policy.id,
     gateway: gateway.id,
     mcp: mcp.id,
+    object: object.id,
     axon: axon.id,
     scorer: scorer.id,
     scenario,
@@ -106,7 +109,8 @@ const call = async ({ method, bodyFormat }: Endpoint, path: string, body: object
   form.set('file', new Blob(['x']))
   const json = { headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } }
   const sent = bodyFormat ? { body: form, headers: { authorization: `Bearer ${key}` } } : json
-  const response = await fetch(service.url + path, {
+  const link = bodyFormat === 'binary' || path.endsWith('/content') ? '?expires=9999999999999&signature=guess' : ''
+  const response = await fetch(service.url + path + link, {
     method,
     ...sent,
     ...(method === 'POST' && !bodyFormat && { body: JSON.stringify(body) }),
@@ -124,7 +128,7 @@ const recordEndpoints = endpoints.filter(
     !id.startsWith('hostedOnly'),
 )
 
-const changing = ['devboxes.usage', 'benchmarkJobs.get']
+const changing = ['devboxes.usage', 'benchmarkJobs.get', 'objects.download']
 
 const readAll = async () => {
   const reads = recordEndpoints.filter(({ id, method, path, response }) => {
@@ -148,7 +152,8 @@ it('returns 404 for every record of another account and changes nothing', async 
     const isLeaked = Object.values(params).some((id) => text.replace(/"message":"[^"]*"/, '').includes(`${id}`))
     results[endpoint.id] = isLeaked ? text : status
   }
-  const expected = recordEndpoints.map(({ id }) => [id, id.startsWith('terminals') ? 400 : 404])
+  const statusOfId = (id: string) => (id.startsWith('terminals') ? 400 : id.endsWith('Content') ? 403 : 404)
+  const expected = recordEndpoints.map(({ id }) => [id, statusOfId(id)])
   expect(results).toEqual(Object.fromEntries(expected))
   expect(await readAll()).toEqual(before)
 })

@@ -9,7 +9,7 @@ type Tokens = Pick<TerminalTokens, 'find' | 'redeem'>
 type Find = (token: string | undefined) => Identity | undefined
 
 /** Terminals also accept a token of the devbox, and `attach` a single-use ticket of the session. */
-export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> => {
+export const terminalSchemes = (tokens: Tokens): [Endpoint, Scheme][] => {
   const orGrant =
     (byKey: Find): Find =>
     (token) =>
@@ -27,11 +27,11 @@ export const terminalSchemes = (tokens: Tokens): ReadonlyMap<Endpoint, Scheme> =
     const protocol = known ?? offered[0]
     return identity && protocol !== undefined ? { ...identity, protocol } : identity
   }
-  return new Map<Endpoint, Scheme>([
+  return [
     [terminals.attach, attachScheme],
     [terminals.connect, terminalScheme],
     [terminals.control, terminalScheme],
-  ])
+  ]
 }
 
 /** Port in a tunnel's host name by which the public clients address terminals. */

@@ -18,6 +18,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startService } from '#lib/service/testing/service.ts'
 import { inspectDatabase, openDatabase, removeOldBackups } from './database.ts'
+import { migrations, schemaVersion } from './schema.ts'
 
 let folder: string
 let file: string
@@ -66,14 +67,15 @@ it('refuses a database of a pre-release', () => {
 })
 
 describe('a migration', () => {
-  const steps = ['ALTER TABLE axons ADD COLUMN color TEXT', "UPDATE axons SET color = 'red'"]
+  const steps = [...migrations, 'ALTER TABLE axons ADD COLUMN color TEXT', "UPDATE axons SET color = 'red'"]
   const backup = () => `${file}.v10.bak`
 
   it('runs once and keeps a backup for a week', () => {
     restoreRelease()
     const lines: string[] = []
     openDatabase(file, { steps, log: (line) => lines.push(line) }).close()
-    expect(lines).toEqual(['Migrating the database from schema 10 to 12; backup: devdeck.db.v10.bak'])
+    const from = `Migrating the database from schema 10 to ${schemaVersion + 2}`
+    expect(lines).toEqual([`${from}; backup: devdeck.db.v10.bak`])
     expect(inspectDatabase(backup())).toMatchObject({ schema: 10 })
     for (const path of [file, backup()]) expect(axonNames(path)).toEqual(['kept'])
     expect(modeOf(backup())).toBe('600')

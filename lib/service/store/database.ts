@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
-import { countRecorded, describeCount, namesIn } from './lost-and-found.ts'
+import { countRecorded, describeCount, hasRecorded, namesIn } from './lost-and-found.ts'
 import { Reserve } from './reserve.ts'
 import { firstVersion, migrations, schema } from './schema.ts'
 
@@ -90,7 +90,7 @@ export const lostDatabase = (file: string): string | undefined => {
   const count = countRecorded(folder)
   const log = `${file}-wal`
   const leftovers = [
-    ...(count.devboxes + count.snapshots > 0 ? [describeCount(count)] : []),
+    ...(hasRecorded(count) ? [describeCount(count)] : []),
     ...(!isEmpty(file) || isEmpty(log) ? [] : [`a write-ahead log of ${sizeText(statSync(log).size)}`]),
   ].join(' and ')
   if (leftovers === '') return undefined

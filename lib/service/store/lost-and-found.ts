@@ -4,14 +4,16 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 
 export const lostAndFoundName = 'lost+found'
 const notesName = 'notes.txt'
-export const recordedFolders = ['devboxes', 'snapshots'] as const
-export type RecordedFolder = (typeof recordedFolders)[number]
+export const recordedFolders = ['devboxes', 'snapshots', 'objects'] as const
+type RecordedFolder = (typeof recordedFolders)[number]
+export type RecordedCounts = Record<RecordedFolder, number>
+export const noneRecorded: RecordedCounts = { devboxes: 0, snapshots: 0, objects: 0 }
 
-/** Moves devboxes and snapshots that the database has no record of to `lost+found`. Deletes nothing. */
+/** Moves devboxes, snapshots and objects that the database has no record of to `lost+found`. Deletes nothing. */
 export class LostAndFound {
   readonly folder: string
   readonly #dataDir: string
-  readonly #moved: Record<RecordedFolder, number> = { devboxes: 0, snapshots: 0 }
+  readonly #moved = { ...noneRecorded }
 
   constructor(dataDir: string, now = new Date()) {
     this.#dataDir = dataDir
@@ -35,16 +37,18 @@ export class LostAndFound {
   }
 
   get summary(): string | undefined {
-    const { devboxes, snapshots } = this.#moved
-    if (devboxes + snapshots === 0) return undefined
-    return `The database has no record of ${describeCount({ devboxes, snapshots })}, possibly because an older backup was restored. Nothing was deleted: moved to ${this.folder}. To recover, stop the service and run "npm run service -- recover --data-dir ${this.#dataDir}"`
+    if (!hasRecorded(this.#moved)) return undefined
+    return `The database has no record of ${describeCount(this.#moved)}, possibly because an older backup was restored. Nothing was deleted: moved to ${this.folder}. To recover, stop the service and run "npm run service -- recover --data-dir ${this.#dataDir}"`
   }
 }
 
-export const countRecorded = (folder: string): Record<RecordedFolder, number> => ({
+export const countRecorded = (folder: string): RecordedCounts => ({
   devboxes: namesIn(join(folder, 'devboxes')).length,
   snapshots: namesIn(join(folder, 'snapshots')).length,
+  objects: namesIn(join(folder, 'objects')).length,
 })
+
+export const hasRecorded = (counts: RecordedCounts): boolean => Object.values(counts).some((count) => count > 0)
 
 export const lostFolders = (dataDir: string): string[] => {
   const folder = join(dataDir, lostAndFoundName)
@@ -59,11 +63,12 @@ export const notesIn = (folder: string): string[] => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
 }
 
-export const describeCount = ({ devboxes, snapshots }: Record<RecordedFolder, number>): string =>
-  [
+export const describeCount = ({ devboxes, snapshots, objects }: RecordedCounts): string =>
+  new Intl.ListFormat('en-GB').format([
     ...(devboxes > 0 ? [countOf(devboxes, 'devbox', 'devboxes')] : []),
     ...(snapshots > 0 ? [countOf(snapshots, 'snapshot')] : []),
-  ].join(' and ')
+    ...(objects > 0 ? [countOf(objects, 'object')] : []),
+  ])
 
 export const namesIn = (folder: string): string[] => {
   try {

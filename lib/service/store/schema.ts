@@ -270,6 +270,21 @@ export const migrations: readonly string[] = [
     allowed_tools TEXT NOT NULL
   ) STRICT;
   CREATE INDEX mcp_configs_by_account ON mcp_configs (account, seq);`,
+  `CREATE TABLE objects (
+    ${record},
+    name TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    state TEXT NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    delete_after_time_ms INTEGER,
+    metadata TEXT NOT NULL,
+    size_bytes INTEGER,
+    link_key TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX objects_by_account ON objects (account, seq);
+  CREATE INDEX objects_by_expiry ON objects (delete_after_time_ms)
+    WHERE delete_after_time_ms IS NOT NULL AND state <> 'DELETED';
+  ${metadataIndex('objects', 'object_metadata')}`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

@@ -38,6 +38,11 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
   )
   for (const { account, bytes } of snapshots.all()) quota.add(`${account}`, 'snapshots', Number(bytes ?? 0))
 
+  const objects = database.prepare(
+    "SELECT account, sum(size_bytes) AS bytes FROM objects WHERE state <> 'DELETED' GROUP BY account",
+  )
+  for (const { account, bytes } of objects.all()) quota.add(`${account}`, 'objects', Number(bytes ?? 0))
+
   const axons = `
     SELECT seq AS axon, 0 AS sequence, account, coalesce(octet_length(name), 0) + 2 * octet_length(metadata) AS bytes
     FROM axons WHERE seq > ? AND ? = 0 AND created_at_ms < ? ORDER BY seq LIMIT ${batchRows}`

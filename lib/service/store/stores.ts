@@ -6,6 +6,7 @@ import { createBenchmarkStore } from './benchmarks.ts'
 import type { Database } from './database.ts'
 import { createDevboxStore } from './devboxes.ts'
 import { createNetworkPolicyStore } from './network-policies.ts'
+import { createObjectStore } from './objects.ts'
 import { createGatewayConfigStore, createMcpConfigStore } from './proxy-configs.ts'
 import { createScenarioRunStore } from './scenario-runs.ts'
 import { createScenarioStore } from './scenarios.ts'
@@ -23,6 +24,7 @@ export const createStores = (database: Database, secretsKeyFile: string) => {
     devboxes: createDevboxStore(database),
     secrets: createSecretStore(database, secretsKeyFile),
     networkPolicies: createNetworkPolicyStore(database),
+    objects: createObjectStore(database),
     gatewayConfigs: createGatewayConfigStore(database),
     mcpConfigs: createMcpConfigStore(database),
     snapshots: createSnapshotStore(database),
