@@ -32,10 +32,12 @@ const leftOut = problem === undefined ? '' : `, left out: ${problem.trim().split
 
 describe.skipIf(problem !== undefined)(`a service that is not root${leftOut}`, () => {
   let folder: string
+  let unlisted: string
   let service: ReturnType<typeof runCommand>
   beforeAll(async () => {
     // Visible to trials, with files of its own user and of root.
     folder = mkdtempSync('/opt/devdeck-rootless-')
+    unlisted = `${folder}-unlisted`
     chmodSync(folder, 0o755)
     mkdirSync(join(folder, 'data'), { mode: 0o700 })
     chownSync(join(folder, 'data'), nobody, nobody)
@@ -46,6 +48,10 @@ describe.skipIf(problem !== undefined)(`a service that is not root${leftOut}`, (
       writeFileSync(join(folder, name), 'secret\n', { mode: 0o600 })
       chownSync(join(folder, name), uid, uid)
     }
+    // Directly in /opt, beside the data folder's parent.
+    mkdirSync(unlisted)
+    writeFileSync(join(unlisted, 'file'), 'secret\n')
+    chmodSync(unlisted, 0o711)
     const args = ['--port', '0', '--data-dir', join(folder, 'data'), '--datasets', join(folder, 'tasks')]
     const reward = (test: string) => `if ${test}; then echo 1; else echo 0; fi >/logs/verifier/reward.txt\n`
     writeTask(join(folder, 'tasks/tool'), {
@@ -78,6 +84,7 @@ RUN mkdir /srv/data && echo 'site 8000/tcp' >>/etc/services && date +%s%N >/opt/
         `touch ${folder}/data/x`,
         `grep -q . ${folder}/own`,
         `cat ${folder}/root`,
+        `cat ${unlisted}/file`,
       ],
       ...['cat /proc/kcore | grep -q .', 'touch /usr/bin/env', 'hostname other-name'],
     ]
@@ -94,7 +101,7 @@ ${forbidden.map((each) => `if ${each} 2>/dev/null; then echo 0 >/logs/verifier/r
   afterAll(async () => {
     service.child.kill('SIGTERM')
     await service.ended
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    for (const path of [folder, unlisted]) rmSync(path, { recursive: true, force: true, maxRetries: 10 })
   })
 
   it('gives each trial its own system without root, and warns of tasks that need users', async () => {

@@ -71,8 +71,9 @@ sub mount_public {
   my ($folder, $how, $at) = @_;
   # An otherwise unused uid; leaving uid 0 drops the file capabilities.
   if ($isRoot) { call($_, 0x6fffffff) for qw(setfsgid setfsuid) }
-  # MS_RDONLY. Without an upper layer the kernel requires two lower ones.
-  call('mount', 'devdeck', $at, 'overlay', 1, "${how}lowerdir=$folder:$place/empty");
+  # MS_RDONLY. Without an upper layer the kernel requires two lower ones. The folder is the last, since in others the
+  # kernel can't look up a folder that it can't read, and then nothing can be mounted there.
+  call('mount', 'devdeck', $at, 'overlay', 1, "${how}lowerdir=$place/empty:$folder");
   if ($isRoot) { call($_, 0) for qw(setfsuid setfsgid) }
 }
 
