@@ -26,8 +26,6 @@ export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   createSshKey: credential('POST', '/v1/devboxes/:id/create_ssh_key'),
   createGatewayToken: credential('POST', '/v1/devboxes/:id/create_gateway_token'),
   createMcpToken: credential('POST', '/v1/devboxes/:id/create_mcp_token'),
-  createApiKey: credential('POST', '/v1/apikeys'),
-  createRestrictedKey: credential('POST', '/v1/restricted_keys'),
   ...resource('Blueprint', '/v1/blueprints'),
   listPublicBlueprints: operation('GET', '/v1/blueprints/list_public'),
   previewBlueprint: operation('POST', '/v1/blueprints/preview'),

@@ -12,6 +12,7 @@ import { files } from './files.ts'
 import { gatewayConfigs } from './gateway-configs.ts'
 import { health } from './health.ts'
 import { hostedOnly } from './hosted-only.ts'
+import { keys } from './keys.ts'
 import { logs } from './logs.ts'
 import { mcpConfigs } from './mcp-configs.ts'
 import { networkPolicies } from './network-policies.ts'
@@ -37,6 +38,7 @@ export const contract = {
   tunnels,
   terminals,
   secrets,
+  keys,
   networkPolicies,
   objects,
   gatewayConfigs,

@@ -12,11 +12,11 @@ import type { Deps, ServiceBase } from './parts.ts'
 import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { readOrCreateApiKey } from './store/data-dir.ts'
-import { createKeyStore, digestOf, type KeyStore } from './store/keys.ts'
+import { digestOf, type KeyStore, type ValidKey } from './store/keys.ts'
 
-export const readAccess = ({ config, dataDir, database, engine }: ServiceBase) => {
+export const readAccess = ({ config, dataDir, store, engine }: ServiceBase) => {
   const keys = config.keys ?? [{ account: 'local', key: readOrCreateApiKey(dataDir) }]
-  const keyStore = createKeyStore(database)
+  const keyStore = store.keys
   const validKeys = [...keys, ...keyStore.all().filter(({ revoke_time_ms }) => revoke_time_ms === null)]
   return {
     keys,
@@ -68,7 +68,9 @@ export const createListenerContext = (
         const found = keyStore.find(digest)
         if (found && only !== undefined && found.account !== only)
           throw new ServiceError('forbidden', `Devboxes are not isolated; only keys of account ${only} are accepted`)
-        return found && { account: found.account, revoked: revokedSignalOf(found.id) }
+        if (!found) return undefined
+        const { id, account, scopes } = found
+        return { account, keyId: id, revoked: revokedSignalOf(found), ...(scopes && { scopes }) }
       },
       operatorToken,
       schemes: new Map([...terminalSchemes(ptyTokens), ...objectSchemes(store.objects, Date.now)]),
@@ -83,25 +85,26 @@ export const createListenerContext = (
   }
 }
 
-/** Returns a signal per key that aborts within a second after the `keys revoke` command. */
+/** Returns a signal per key that aborts within a second after the key expires or is revoked. */
 const watchRevocations = (store: KeyStore, onClose: ServiceBase['onClose']) => {
-  const inUse = new Map<string, AbortController>()
+  const inUse = new Map<string, { controller: AbortController; expiresAtMs: number }>()
   let known = store.dataVersion()
   const check = () => {
     const now = store.dataVersion()
-    if (now === known) return
+    const isChanged = now !== known
     known = now
-    for (const [id, controller] of inUse) {
-      if (store.isValid(id)) continue
+    for (const [id, { controller, expiresAtMs }] of inUse) {
+      const isExpired = expiresAtMs <= Date.now()
+      if (!isExpired && (!isChanged || store.isValid(id))) continue
       inUse.delete(id)
-      controller.abort(new ServiceError('unauthenticated', 'The key was revoked'))
+      controller.abort(new ServiceError('unauthenticated', isExpired ? 'The key has expired' : 'The key was revoked'))
     }
   }
   const timer = setInterval(check, 1_000).unref()
   onClose(() => clearInterval(timer))
-  return (keyId: string): AbortSignal => {
-    const controller = inUse.get(keyId) ?? new AbortController()
-    inUse.set(keyId, controller)
+  return ({ id, expires_at_ms }: ValidKey): AbortSignal => {
+    const { controller } = inUse.get(id) ?? { controller: new AbortController() }
+    inUse.set(id, { controller, expiresAtMs: expires_at_ms ?? Number.POSITIVE_INFINITY })
     return controller.signal
   }
 }

@@ -41,7 +41,7 @@ describe('keys', () => {
     expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ak_[\w-]{32}\n$/) })
     const key = added.stdout.trim()
     const list = await command('keys', 'list')
-    expect(list.stdout).toMatch(/^key_\w+ +team +the CI +\d{4}-\S+Z +- +keys add$/m)
+    expect(list.stdout).toMatch(/^key_\w+ +team +the CI +\d{4}-\S+Z +- +- +keys add$/m)
     expect(list.stdout + list.stderr).not.toContain(key)
     const { url } = await serve('--isolation', 'bubblewrap')
     expect([await accountOf(url, key), await accountOf(url, ownKey())]).toEqual(['team', 'local'])
@@ -66,7 +66,7 @@ describe('keys', () => {
     expect(await text).toContain('"code":"401"')
     expect((await fetch(`${url}/v1/axons`, { headers: bearer(ownKey()) })).status).toBe(200)
     expect((await command('keys', 'revoke', id)).stdout).toContain('already revoked')
-    expect((await command('keys', 'list')).stdout).toMatch(new RegExp(`^${id} .*Z +\\d{4}-\\S+Z +keys add$`, 'm'))
+    expect((await command('keys', 'list')).stdout).toMatch(new RegExp(`^${id} .*Z +- +\\d{4}-\\S+Z +keys add$`, 'm'))
   })
 
   it.each([

@@ -23,7 +23,7 @@ export const importJob = async ({ dataDir, account, importChoices, words: [given
   const skipped: string[] = []
   const archive = stats.isFile() ? createReadStream(path) : zip(entriesOf(path, skipped))
   // A temporary key: existing keys aren't stored in readable form.
-  const { id, key } = withKeys(dataDir, (keys) => keys.add(account, 'import', Date.now()))
+  const { id, key } = withKeys(dataDir, (keys) => keys.add({ account, name: 'import', nowMs: Date.now() }))
   try {
     const { job_id, name, already_imported, n_trials, warnings } = await send(`${address}`, key, importChoices, archive)
     for (const each of skipped) console.error(`Skipped: ${each}`)

@@ -11,7 +11,7 @@ import type { CommandLine } from './command-line.ts'
 /** Prints only the key on stdout, for `KEY=$(…)`, and the rest on stderr. */
 export const addKey = ({ dataDir, account, name }: CommandLine) =>
   withKeys(dataDir, (keys) => {
-    const { id, key } = keys.add(account, name ?? null, Date.now())
+    const { id, key } = keys.add({ account, name: name ?? null, nowMs: Date.now() })
     console.error(`Created key ${id} for account ${account}. It won't be shown again:`)
     console.log(key)
   })
@@ -19,14 +19,15 @@ export const addKey = ({ dataDir, account, name }: CommandLine) =>
 export const listKeys = ({ dataDir, keys: environmentKeys }: CommandLine) =>
   withKeys(dataDir, (keys) => {
     const time = (ms: number | null) => (ms === null ? '-' : new Date(ms).toISOString())
-    const rows = keys.all().map(({ id, account, name, create_time_ms, revoke_time_ms }) => {
-      return [id, account, name ?? '-', time(create_time_ms), time(revoke_time_ms), 'keys add']
+    const rows = keys.all().map(({ id, account, name, create_time_ms, expires_at_ms, revoke_time_ms, ...key }) => {
+      const from = key.isFromApi ? `API${key.isRestricted ? ', restricted' : ''}` : 'keys add'
+      return [id, account, name ?? '-', time(create_time_ms), time(expires_at_ms), time(revoke_time_ms), from]
     })
-    for (const { account } of environmentKeys ?? []) rows.push(['-', account, '-', '-', '-', 'DEVDECK_API_KEYS'])
+    for (const { account } of environmentKeys ?? []) rows.push(['-', account, '-', '-', '-', '-', 'DEVDECK_API_KEYS'])
     // With DEVDECK_API_KEYS set, the service ignores this key.
     if (!environmentKeys && existsSync(join(dataDir, 'api-key')))
-      rows.push(['-', 'local', '-', '-', '-', join(dataDir, 'api-key')])
-    printTable([['ID', 'ACCOUNT', 'NAME', 'CREATED', 'REVOKED', 'FROM'], ...rows])
+      rows.push(['-', 'local', '-', '-', '-', '-', join(dataDir, 'api-key')])
+    printTable([['ID', 'ACCOUNT', 'NAME', 'CREATED', 'EXPIRES', 'REVOKED', 'FROM'], ...rows])
   })
 
 export const revokeKey = ({ dataDir, words: [id = ''] }: CommandLine) =>

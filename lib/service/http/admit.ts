@@ -42,7 +42,7 @@ export const admit = async (
       shouldRetry: false,
     })
   const { body, form } = await readBody(endpoint, request, spoolFolder)
-  const { protocol: _, ...who } = identity
+  const { protocol: _, scopes: __, ...who } = identity
   const caller = { ...who, requestId, origin: originOf(request) }
   return {
     endpoint,

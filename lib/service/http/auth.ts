@@ -1,7 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
+import type { KeyScope } from '#lib/contract/keys.ts'
 import { createWrongKeyLimit } from '#lib/limits/wrong-key-limit.ts'
+import { missingScope } from '#lib/service/domain/key-scopes.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { digestOf } from '#lib/service/store/keys.ts'
 import type { Match } from './router.ts'
@@ -14,6 +16,10 @@ export interface ApiKey {
 export interface Identity {
   account: string
   scope?: string
+  /** Unless the key comes from the environment or a file. */
+  keyId?: string
+  /** Scopes of a restricted key. */
+  scopes?: readonly KeyScope[]
   revoked?: AbortSignal
   protocol?: string
 }
@@ -61,6 +67,7 @@ export const createAuthenticate = (
     const token = bearer(request.headers.authorization)
     const identity =
       match && scheme ? scheme(request, match, byKey) : endpoint?.operator ? byOperatorToken(token) : byKey(token)
+    if (identity?.scopes && endpoint) requireScope(endpoint, identity.scopes)
     if (identity) return identity
     // A missing credential isn't a guess.
     const waitSeconds = token || scheme ? await wrongKeys.count(request.socket.remoteAddress ?? '') : undefined
@@ -70,6 +77,15 @@ export const createAuthenticate = (
       })
     throw new ServiceError('unauthenticated', 'A valid API key is required: Authorization: Bearer <key>')
   }
+}
+
+const requireScope = (endpoint: Endpoint, scopes: readonly KeyScope[]) => {
+  const missing = missingScope(endpoint, scopes)
+  if (missing)
+    throw new ServiceError(
+      'forbidden',
+      `This restricted key lacks ${missing.access_level} for ${missing.resource_type}; use another key`,
+    )
 }
 
 export const bearer = (header: string | string[] | undefined) =>

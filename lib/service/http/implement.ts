@@ -4,6 +4,7 @@ import type { Endpoint, EndpointInput, EndpointResult } from '#lib/contract/endp
 export interface Caller {
   account: string
   scope?: string
+  keyId?: string
   revoked?: AbortSignal
   requestId: string
   /** Base URL by which the client reached the service. */

@@ -10,6 +10,7 @@ import { evictionRoutes } from './evictions.ts'
 import { executionRoutes } from './executions.ts'
 import { fileRoutes } from './files.ts'
 import { hostedOnlyRoutes } from './hosted-only.ts'
+import { keyRoutes } from './keys.ts'
 import { logRoutes } from './logs.ts'
 import { networkPolicyRoutes } from './network-policies.ts'
 import { objectRoutes } from './objects.ts'
@@ -44,6 +45,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   }),
   terminals: terminalRoutes(deps),
   secrets: secretRoutes(deps),
+  keys: keyRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
   objects: objectRoutes(deps),
   gatewayConfigs: gatewayConfigRoutes(deps),

@@ -7,13 +7,10 @@ const noGateways =
 const noBlueprints =
   'This service has no blueprints; set up a devbox, take a snapshot and create devboxes from it ("snapshot_id")'
 const noAgents = 'This service has no agents; install software in a devbox with "launch_commands"'
-const noKeys = 'This service does not create keys over HTTP; its operator can run npm run service -- keys add'
 
 const alternatives: readonly [start: string, message: string][] = [
   ['/v1/devboxes/:id/create_ssh_key', 'This service has no SSH; open a terminal or run commands in the devbox'],
   ['/v1/devboxes/', noGateways],
-  ['/v1/apikeys', noKeys],
-  ['/v1/restricted_keys', noKeys],
   ['/v1/blueprints', noBlueprints],
   ['/v1/agents', noAgents],
 ]

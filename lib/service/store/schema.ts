@@ -285,6 +285,10 @@ export const migrations: readonly string[] = [
   CREATE INDEX objects_by_expiry ON objects (delete_after_time_ms)
     WHERE delete_after_time_ms IS NOT NULL AND state <> 'DELETED';
   ${metadataIndex('objects', 'object_metadata')}`,
+  `ALTER TABLE api_keys ADD COLUMN expires_at_ms INTEGER;
+  ALTER TABLE api_keys ADD COLUMN scopes TEXT;
+  ALTER TABLE api_keys ADD COLUMN parent_id TEXT;
+  ALTER TABLE api_keys ADD COLUMN is_from_api INTEGER NOT NULL DEFAULT 0;`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

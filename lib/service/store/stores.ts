@@ -5,6 +5,7 @@ import { createBenchmarkRunStore } from './benchmark-runs.ts'
 import { createBenchmarkStore } from './benchmarks.ts'
 import type { Database } from './database.ts'
 import { createDevboxStore } from './devboxes.ts'
+import { createKeyStore } from './keys.ts'
 import { createNetworkPolicyStore } from './network-policies.ts'
 import { createObjectStore } from './objects.ts'
 import { createGatewayConfigStore, createMcpConfigStore } from './proxy-configs.ts'
@@ -22,6 +23,7 @@ export const createStores = (database: Database, secretsKeyFile: string) => {
     axons: createAxonStore(database),
     axonEvents: createAxonEventStore(database),
     devboxes: createDevboxStore(database),
+    keys: createKeyStore(database),
     secrets: createSecretStore(database, secretsKeyFile),
     networkPolicies: createNetworkPolicyStore(database),
     objects: createObjectStore(database),
