@@ -82,7 +82,9 @@ describe('a migration', () => {
     const { mtimeMs } = statSync(backup())
     openDatabase(file, { steps }).close()
     expect(statSync(backup()).mtimeMs).toBe(mtimeMs)
-    expect(() => openDatabase(file, { steps: [] })).toThrow(/newer Devdeck.*or restore devdeck\.db\.v10\.bak as devdeck\.db$/)
+    expect(() => openDatabase(file, { steps: [] })).toThrow(
+      /newer Devdeck.*or restore devdeck\.db\.v10\.bak as devdeck\.db$/,
+    )
 
     const ageDays = (days: number) =>
       utimesSync(backup(), new Date(), new Date(Date.now() - days * 24 * 60 * 60 * 1000))
