@@ -10,7 +10,16 @@ export const Account = z.object({
     openEnum(['ACCOUNT_STATUS_ENABLED', 'ACCOUNT_STATUS_ONBOARDING', 'ACCOUNT_STATUS_DISABLED_BY_ADMIN']),
   ),
   tier: z.optional(
-    openEnum(['ACCOUNT_TIER_BASIC', 'ACCOUNT_TIER_PRO', 'ACCOUNT_TIER_ENTERPRISE', 'ACCOUNT_TIER_TRIAL']),
+    openEnum([
+      'ACCOUNT_TIER_BASIC',
+      'ACCOUNT_TIER_PRO',
+      'ACCOUNT_TIER_ENTERPRISE',
+      'ACCOUNT_TIER_TRIAL',
+      'UNRECOGNIZED',
+    ]),
+  ),
+  billing: z.optional(
+    z.object({ account_billing_type: openEnum(['STRIPE', 'AWS_MARKETPLACE', 'STRIPE_PROJECTS', 'UNRECOGNIZED']) }),
   ),
   /** Unspecified: isolation of devboxes, as reported by the local service. */
   isolation: z.optional(openEnum(['bubblewrap', 'none'])),

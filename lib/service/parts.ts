@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasEnded } from '#lib/contract/devboxes.ts'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -73,6 +74,7 @@ export const startParts = async (base: ServiceBase) => {
   return {
     version: packageJson.version,
     isolation: engine.isolation,
+    createdAtMs: statSync(join(dataDir.path, databaseName)).birthtimeMs,
     now: Date.now,
     store,
     ...devboxParts,

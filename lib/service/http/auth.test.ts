@@ -71,7 +71,15 @@ describe('the API key', () => {
   })
 
   it('identifies the account', async () => {
-    expect(await service.client.accounts.me()).toMatchObject({ id: 'test', account_status: 'ACCOUNT_STATUS_ENABLED' })
+    // All fields that the public clients require.
+    expect(await service.client.accounts.me()).toMatchObject({
+      id: 'test',
+      name: 'test',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      account_status: 'ACCOUNT_STATUS_ENABLED',
+      tier: 'UNRECOGNIZED',
+      billing: { account_billing_type: 'UNRECOGNIZED' },
+    })
     expect(await service.otherClient.accounts.me()).toMatchObject({ id: 'other' })
   })
 })

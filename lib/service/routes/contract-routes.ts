@@ -27,7 +27,16 @@ export const contractRoutes = (deps: Deps): Route[] => Object.values(routesOf(de
 const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   health: implement(contract.health, { check: () => ({ status: 'ok' as const, version: deps.version }) }),
   accounts: implement(contract.accounts, {
-    me: ({ account: id }) => ({ id, name: id, account_status: 'ACCOUNT_STATUS_ENABLED', isolation: deps.isolation }),
+    me: ({ account: id }) => ({
+      id,
+      name: id,
+      // Unspecified: an account is only a name, so this is when the database was created.
+      created_at: new Date(deps.createdAtMs).toISOString(),
+      account_status: 'ACCOUNT_STATUS_ENABLED',
+      tier: 'UNRECOGNIZED',
+      billing: { account_billing_type: 'UNRECOGNIZED' },
+      isolation: deps.isolation,
+    }),
   }),
   axons: axonRoutes(deps),
   evictions: evictionRoutes(deps),

@@ -39,6 +39,11 @@ describe('POST /v1/scenarios', () => {
     expect(await client.scenarios.get({ params: { id: scenario.id } })).toEqual(scenario)
   })
 
+  it('200 returns lists of requirements for a scenario without any', async () => {
+    const scenario = await service.client.scenarios.create({ body: scenarioOf(command('true')) })
+    expect(scenario).toMatchObject({ required_environment_variables: [], required_secret_names: [] })
+  })
+
   it('400 on weights that do not sum to 1, and on every other problem with it', async () => {
     const body = {
       ...scenarioOf(command('true')),

@@ -26,7 +26,13 @@ export const createScenarioStore = (database: Database) => {
     flags: ['hidden'],
     metadata: 'scenario_metadata',
     isListed: ({ status, hidden }) => status === 'active' && !hidden,
-    view: (row: ScenarioRow): Scenario => ({ ...fields(row), is_public: false }),
+    // The public clients expect lists, not null.
+    view: (row: ScenarioRow): Scenario => ({
+      ...fields(row),
+      required_environment_variables: row.required_environment_variables ?? [],
+      required_secret_names: row.required_secret_names ?? [],
+      is_public: false,
+    }),
   })
 
   return {
