@@ -16,8 +16,7 @@ import { DiskWatch } from './devboxes/disk-watch.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
 import { endReason } from './domain/devboxes.ts'
-import type { Engine } from './engine/engine.ts'
-import { killProcesses } from './engine/process/plain-process.ts'
+import type { BoxEngine } from './engine/box.ts'
 import { Drain, Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
@@ -41,7 +40,7 @@ export interface ServiceBase {
   dataDir: DataDir
   database: Database
   store: Stores
-  engine: Engine
+  engine: BoxEngine
   folderOf: (devboxId: string) => string
   stopping: AbortSignal
   /** Registers a shutdown step. Steps run in reverse order, even if the start fails. */
@@ -102,9 +101,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const snapshots = new Snapshots({
     store: store.snapshots,
     folder: join(path, 'snapshots'),
-    folderOf,
-    isolation: engine.isolation,
-    serviceId,
+    disksOf: () => engine.disks,
     lostAndFound,
     quota,
   })
@@ -119,7 +116,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     lostAndFound,
     logs,
     executions,
-    engine,
+    engineOf: () => engine,
     serviceId,
     dataDir: path,
     folderOf,
@@ -134,7 +131,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     evicted.add(devboxId)
     void devboxes.evict(devboxId).finally(() => evicted.delete(devboxId))
   })
-  const stats = new DevboxStats({ serviceId, logs, folderOf })
+  const stats = new DevboxStats({ logs, usageOf: (id) => devboxes.usage(id) })
   devboxes.changes.on('status', (devboxId: string, status: string) => {
     logs.wake(devboxId)
     stats.changed(devboxId, status)
@@ -154,7 +151,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     await devboxes.close()
     await logs.flush()
   })
-  await killProcesses({ DEVDECK_SERVICE_ID: dataDir.serviceId })
+  await engine.recover(new Set(store.devboxes.withDisk()))
   snapshots.recover()
   objects.recover()
   await devboxes.recover()
@@ -209,14 +206,12 @@ const startBenchmarks = async (
 }
 
 const watchMachine = (
-  { config, dataDir, store, engine, folderOf, onClose }: ServiceBase,
+  { config, dataDir, store, engine, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,
 ) => {
   const disks = new DiskWatch({
     dataDir: dataDir.path,
-    folderOf,
-    isolation: engine.isolation,
-    serviceId: dataDir.serviceId,
+    disksOf: () => engine.disks,
     running: () => devboxes.runningDisks(),
     exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),
   })

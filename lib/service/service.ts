@@ -55,13 +55,17 @@ export const createService = async (
     // Closes after the devboxes: one on the host's network could take the port and receive API keys.
     let http: Awaited<ReturnType<typeof listen>> | undefined
     undo.push(async () => http?.close())
+    const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
+    const snapshotFolderOf = (snapshotId: string) => join(dataDir.path, 'snapshots', snapshotId)
+    const engine = await choice.create({ serviceId: dataDir.serviceId, folderOf, snapshotFolderOf })
+    undo.push(() => engine.close())
     const base: ServiceBase = {
       config,
       dataDir,
       database,
       store: createStores(database, join(dataDir.path, 'secrets-key')),
-      engine: await choice.engine,
-      folderOf: (devboxId) => join(dataDir.path, 'devboxes', devboxId),
+      engine,
+      folderOf,
       stopping: stopping.signal,
       onClose: (step) => undo.push(step),
       lostAndFound,
@@ -97,7 +101,7 @@ export const createService = async (
     }
   } catch (error) {
     await close()
-    await choice.engine.catch(() => undefined)
+    await choice.chosen.catch(() => undefined)
     throw asStartError(error, config)
   }
 }

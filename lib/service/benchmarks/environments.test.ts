@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { makeSystem, systemOf } from '#lib/service/devboxes/mounts.ts'
-import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { writeOrigin } from '#lib/service/devboxes/origin.ts'
+import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { canSwap, keepSwapping } from '#lib/service/testing/swap.ts'
 import { Environments } from './environments.ts'
 
-const problem = await bubblewrap.problem()
+const problem = await bubblewrapProblem()
 
 it.skipIf(problem !== undefined || !canSwap)(
   'copies no host files while a build command swaps folders for links',
@@ -21,8 +21,10 @@ it.skipIf(problem !== undefined || !canSwap)(
     ]
     for (const path of [secret, devbox, cache]) mkdirSync(path)
     writeFileSync(join(secret, 'of-the-machine'), '')
-    await makeSystem(devbox, { base: folder, layers: [] })
-    const own = systemOf(devbox)?.own ?? ''
+    const system = { base: folder, layers: [] }
+    await writeOrigin(devbox, { origin: { kind: 'system', system, root: ['logs'] } })
+    const own = join(devbox, 'system')
+    mkdirSync(own)
     writeFileSync(join(own, 'first-uid'), '0')
     const stop = await keepSwapping(join(own, 'upper'), secret)
     try {

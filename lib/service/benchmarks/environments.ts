@@ -2,11 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { copyFolders, measure, removeFolder } from '#lib/service/devboxes/disk.ts'
-import { systemOf, systemsBelow } from '#lib/service/devboxes/mounts.ts'
+import { readOrigin } from '#lib/service/devboxes/origin.ts'
+import type { System } from '#lib/service/engine/box.ts'
 import { makeSystemBase, setSystemsFolder, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
-import type { System } from '#lib/service/engine/engine.ts'
+import { copyFolders, measure } from '#lib/service/engine/local/disk-tools.ts'
+import { ownSystemOf } from '#lib/service/engine/local/disks.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
+import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import type { Warning } from './outcome.ts'
 
 interface CachedEnvironment {
@@ -93,7 +95,7 @@ export class Environments {
   }
 
   async warningsOf(devboxFolder: string): Promise<Warning[] | undefined> {
-    const layer = systemOf(devboxFolder)?.layers.at(-1)
+    const layer = (await systemOf(devboxFolder))?.layers.at(-1)
     return layer && JSON.parse(await readFile(join(layer.folder, warningsFile), 'utf8'))
   }
 
@@ -104,7 +106,7 @@ export class Environments {
     { builtFor, warnings, signal }: { builtFor: string; warnings: readonly Warning[]; signal: AbortSignal },
   ): Promise<void> {
     const stored = this.#queue.then(async () => {
-      const system = systemOf(devboxFolder)
+      const system = await systemOf(devboxFolder)
       const folder = system && this.#folderOf(key, system.base)
       if (!folder || existsSync(folder)) return
       const bytes = await bytesOf(join(system.own, 'upper'))
@@ -228,7 +230,16 @@ export const cachedEnvironments = async (folder: string): Promise<CachedEnvironm
 const bytesOf = async (path: string): Promise<number> =>
   (await measure([path], { isolation: 'none', marks: {} })).usedBytes
 
-export const environmentsInUse = async (devboxFolder: string): Promise<Set<string>> => {
-  const systems = await systemsBelow(devboxFolder)
-  return new Set(systems.flatMap(({ base, layers }) => [base, ...layers.map(({ folder }) => folder)]))
+const systemOf = async (devboxFolder: string): Promise<System | undefined> => {
+  const { origin } = (await readOrigin(devboxFolder)) ?? {}
+  return origin?.kind === 'system' ? { ...origin.system, own: ownSystemOf(devboxFolder) } : undefined
+}
+
+export const environmentsInUse = async (devboxesFolder: string): Promise<Set<string>> => {
+  const used = new Set<string>()
+  for (const name of await readdir(devboxesFolder).catch(() => [])) {
+    const system = await systemOf(join(devboxesFolder, name))
+    for (const folder of system ? [system.base, ...system.layers.map((layer) => layer.folder)] : []) used.add(folder)
+  }
+  return used
 }

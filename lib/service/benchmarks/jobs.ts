@@ -11,6 +11,7 @@ import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
+import type { Isolation } from '#lib/service/engine/box.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -50,7 +51,7 @@ interface Options {
   scenarioRuns: ScenarioRuns
   devboxes: Devboxes
   executions: Executions
-  isolation: 'bubblewrap' | 'none'
+  isolation: Isolation
   datasetRoots: readonly string[]
   trialsAtOnce: number
   namedAgents: NamedAgents

@@ -14,7 +14,7 @@ import { defaultScorerTimeoutSeconds, type Scenario } from '#lib/contract/scenar
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { mergeLaunchParameters, mergeProfiles, requireNeeds } from '#lib/service/domain/run-profile.ts'
 import { nextRunState, type ScenarioRunEvent } from '#lib/service/domain/scenario-runs.ts'
-import type { Isolation } from '#lib/service/engine/engine.ts'
+import type { Isolation } from '#lib/service/engine/box.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -157,7 +157,12 @@ export class ScenarioRuns {
         snapshot_id: environment.snapshot_id || null,
         mounts: profile.mounts,
       },
-      { initiatorType: 'scenario', initiatorId: id, ...(root && { root }), ...(network && { network }) },
+      {
+        initiatorType: 'scenario',
+        initiatorId: id,
+        ...(root && { origin: { kind: 'root', root } }),
+        ...(network && { network }),
+      },
     )
     try {
       // The benchmark run may have ended while the devbox was created. No await between this check and the insert.

@@ -1,12 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { killLaunched, type RunningDevbox, spawnIn } from '#lib/service/engine/engine.ts'
+import { finished, pipeline } from 'node:stream/promises'
+import type { BoxProcess, Command, RunningDevbox } from '#lib/service/engine/box.ts'
 import { readFile } from '#lib/service/files/files.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
@@ -40,7 +40,8 @@ export const sendFolder = async (
   packing.on('error', () => undefined)
   packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
   // An existing folder like /tmp keeps its mode and owner.
-  const unpack = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner --no-overwrite-dir -f - -C "$1"'
+  const unpack = `mkdir -p -- "$1" && { case $(tar --version 2>&1) in *GNU*) set -- "$1" --no-overwrite-dir;; esac
+exec tar -x -p -o -f - -C "$@"; }`
   const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
   await pipeInto({ devbox, signal }, packing.stdout, script, [to])
   if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
@@ -54,42 +55,51 @@ export const copyAcross = async (
   exclude: readonly string[],
 ): Promise<void> => {
   const [parent, name] = [posix.dirname(path), posix.basename(path)]
-  const argv = ['/bin/tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name]
+  const argv = ['tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name]
   await pipeFrom({ devbox: from, signal }, argv, (packed) =>
     pipeInto({ devbox, signal }, packed, unpackNamed, [parent, name]),
   )
 }
 
-const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p --no-same-owner -f - -C "$1" -- "$2"'
+const unpackNamed = 'mkdir -p -- "$1" && exec tar -x -p -o -f - -C "$1" -- "$2"'
 
 const runIn = async <T>(
-  { devbox: { sandbox, busy }, signal }: Target,
-  argv: readonly string[],
-  stdio: ('ignore' | 'pipe')[],
-  use: (child: ChildProcess) => Promise<T>,
+  { devbox: { box, busy }, signal }: Target,
+  command: Pick<Command, 'argv' | 'stdin'>,
+  use: (process: BoxProcess) => Promise<T>,
 ): Promise<T> => {
-  const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C' }
-  const child = spawnIn(sandbox.launch({ argv, env }), { detached: true, stdio })
-  const end = () => killLaunched(sandbox, child)
   const release = busy()
-  signal.addEventListener('abort', end, { once: true })
   try {
-    return await use(child)
+    const process = await box.start({ ...command, env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' } })
+    const end = () => {
+      process.kill('SIGKILL', 'group').catch(logFailure('Could not stop a file transfer'))
+    }
+    for (const stream of [process.stdin, process.stdout, process.stderr]) stream?.on('error', () => undefined)
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      return await use(process)
+    } finally {
+      end()
+      for (const stream of [process.stdin, process.stdout, process.stderr]) stream?.destroy()
+      signal.removeEventListener('abort', end)
+    }
   } finally {
-    end()
-    signal.removeEventListener('abort', end)
     release()
   }
 }
 
 const pipeFrom = <T>(target: Target, argv: readonly string[], read: (output: Readable) => Promise<T>): Promise<T> =>
-  runIn(target, argv, ['ignore', 'pipe', 'ignore'], ({ stdout }) => read(stdout as Readable))
+  runIn(target, { argv }, ({ stdout, stderr }) => {
+    stderr.resume()
+    return read(stdout)
+  })
 
 export const packFolder = async (
   target: Target,
   { parent, name, archive, maxBytes }: { parent: string; name: string; archive: string; maxBytes: number },
 ): Promise<void> =>
-  pipeFrom(target, ['/bin/tar', '-c', '-C', parent, '--', name], async (packed) => {
+  pipeFrom(target, ['tar', '-c', '-C', parent, '--', name], async (packed) => {
     let size = 0
     await pipeline(
       packed,
@@ -110,7 +120,7 @@ export const unpackFolder = (target: Target, archive: string, parent: string, na
   pipeInto(target, createReadStream(archive), unpackNamed, [parent, name])
 
 export const readEndOf = (target: Target, path: string, maxBytes: number): Promise<string | undefined> =>
-  pipeFrom(target, ['/usr/bin/tail', '-c', String(maxBytes), '--', path], async (output) => {
+  pipeFrom(target, ['tail', '-c', String(maxBytes), '--', path], async (output) => {
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of output as AsyncIterable<Buffer>) {
@@ -128,26 +138,31 @@ export const sendFile = async (
   { to, name, isFolder, mode }: { to: string; name: string; isFolder: boolean; mode: string | null },
 ): Promise<void> => {
   const script = `to=$1
-if [[ $3 = folder || -d $to ]]; then to=\${to%/}/$2; fi
+if [ "$3" = folder ] || [ -d "$to" ]; then to=\${to%/}/$2; fi
 mkdir -p -- "$(dirname -- "$to")" && cat >"$to" && chmod -- "$4" "$to"`
   const fileMode = mode ?? (((await stat(from)).mode & 0o777) | 0o600).toString(8)
   return pipeInto(target, createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', fileMode])
 }
 
 const pipeInto = (target: Target, content: Readable, script: string, args: readonly string[]): Promise<void> =>
-  runIn(target, ['/bin/bash', '-c', script, 'devdeck', ...args], ['pipe', 'ignore', 'pipe'], async (child) => {
-    const { signal } = target
-    let errorOutput = ''
-    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-      errorOutput = (errorOutput + chunk).slice(-4096)
-    })
-    // A script that stops reading has written its reason to stderr.
-    const sent = pipeline(content, child.stdin as Writable, { signal }).catch(() => undefined)
-    const [code] = (await once(child, 'close')) as [number | null]
-    await sent
-    signal.throwIfAborted()
-    if (code !== 0) throw new Error(errorOutput.trim() || `exit code ${code}`)
-  })
+  runIn(
+    target,
+    { argv: [target.devbox.box.shell, '-c', script, 'devdeck', ...args], stdin: true },
+    async ({ stdin, stdout, stderr, exited }) => {
+      const { signal } = target
+      stdout.resume()
+      let errorOutput = ''
+      stderr.setEncoding('utf8').on('data', (chunk: string) => {
+        errorOutput = (errorOutput + chunk).slice(-4096)
+      })
+      // A script that stops reading has written its reason to stderr.
+      const sent = pipeline(content, stdin as Writable, { signal }).catch(() => undefined)
+      const [status] = await Promise.all([exited, finished(stderr).catch(() => undefined)])
+      await sent
+      signal.throwIfAborted()
+      if (status !== 0) throw new Error(errorOutput.trim() || `exit code ${status}`)
+    },
+  )
 
 export const readSmall = async (
   { devbox, signal }: Target,

@@ -1,9 +1,6 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { RunningDevbox } from '#lib/service/engine/engine.ts'
-import { putRunFile } from '#lib/service/engine/run-script.ts'
+import type { RunningDevbox } from '#lib/service/engine/box.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { writeFile as writeInDevbox } from '#lib/service/files/files.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
@@ -66,11 +63,11 @@ export class Workbench {
   }
 
   get runFolder(): string {
-    return this.#devbox().sandbox.run
+    return this.#devbox().box.run
   }
 
   get tmp(): string {
-    return this.#devbox().sandbox.tmp
+    return this.#devbox().box.tmp
   }
 
   async settled(signal = this.#options.signal): Promise<Devbox | undefined> {
@@ -172,12 +169,11 @@ export class Workbench {
   }
 
   async lend<T>(prefix: string, content: string, use: (path: string) => Promise<T>): Promise<T> {
-    const devbox = this.#devbox()
-    const name = await putRunFile(devbox, prefix, content)
+    const file = await this.#devbox().box.putRunFile(prefix, content)
     try {
-      return await use(`${devbox.sandbox.run}/${name}`)
+      return await use(file.path)
     } finally {
-      await rm(join(devbox.runFolder, name), { force: true })
+      await file.remove()
     }
   }
 

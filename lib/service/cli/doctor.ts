@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
-import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { machine, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
 import { describeLimits } from '#lib/service/engine/limits.ts'
 import { slirpProblem } from '#lib/service/engine/network/outbound.ts'
@@ -61,7 +61,7 @@ const versionOf = (file: string): string => {
 }
 
 const isolation = async ({ isolation: requested }: CommandLine): Promise<Finding[]> => {
-  const problem = await bubblewrap.problem()
+  const problem = await bubblewrapProblem()
   if (problem !== undefined)
     return [
       [

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { measure } from '#lib/service/devboxes/disk.ts'
 import { readDevboxFile, readObjectFile, readSnapshotFile } from '#lib/service/devboxes/record-file.ts'
+import { measure } from '#lib/service/engine/local/disk-tools.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { databaseName, openDataDir } from '#lib/service/store/data-dir.ts'

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   type Devbox,
   type DevboxAction,
@@ -11,27 +12,30 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
-import type { RunningDevbox, System } from '#lib/service/engine/engine.ts'
+import type { Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
+import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { waitForChange } from '#lib/service/kit/wait-for-change.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
-import { removeFolder } from './disk.ts'
 import type { WatchedDisk } from './disk-watch.ts'
-import { isUnfinished, makeRoot, makeSystem, removeDisk, stageMounts } from './mounts.ts'
+import { isUnfinished, removeStaged, stageMounts } from './mounts.ts'
 import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
+import { originFile, writeOrigin } from './origin.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
 import { DevboxSession, networkOf, type Reasons, type SessionOptions } from './session.ts'
 
 const maxStartMs = 24 * 60 * 60 * 1000
 // More parallel starts don't finish sooner and slow down the service.
 const maxConcurrentStarts = 8
+// Unspecified: parallel copies. More slow each other and running commands down.
+const maxConcurrentRestores = 2
 const watchMs = 2000
 
 interface Options extends SessionOptions {
@@ -43,15 +47,13 @@ interface Options extends SessionOptions {
   }
 }
 
-interface Origin {
+interface How {
   requestId?: string
   initiatorType?: NonNullable<Devbox['initiator_type']>
   initiatorId?: string
-  /** Private top-level folders in a writable `/`. Requires isolation. */
-  root?: readonly string[]
-  /** A writable root file system in which the devbox is root. Requires `root`. */
-  system?: Omit<System, 'own'>
-  /** Overrides the request body. Requires `root`. */
+  /** Default: a disk from the snapshot in the request body, or an empty one. Others than those require isolation. */
+  origin?: Origin
+  /** Overrides the request body. */
   network?: 'none'
 }
 
@@ -61,6 +63,8 @@ export class Devboxes {
   readonly #sessions = new Map<string, DevboxSession>()
   readonly #stops = new Map<string, Promise<void>>()
   readonly #starts = new Slots(maxConcurrentStarts)
+  // Separate slots, so restoring large disks doesn't delay other starts.
+  readonly #restores = new Slots(maxConcurrentRestores)
   readonly #replays = new Replays<string>()
   readonly #closing = new AbortController()
   readonly #storedUse = new Map<string, number>()
@@ -95,19 +99,19 @@ export class Devboxes {
     await Promise.allSettled([...this.#stops.values(), this.#sweep])
   }
 
-  async create(account: string, body: DevboxCreate, origin: Origin = {}): Promise<Devbox> {
-    const make = () => this.#create(account, body, origin)
-    const { requestId } = origin
+  async create(account: string, body: DevboxCreate, how: How = {}): Promise<Devbox> {
+    const make = () => this.#create(account, body, how)
+    const { requestId } = how
     const id = requestId === undefined ? make() : this.#replays.once(callKey(account, requestId, body), make)
     return this.get(account, await id)
   }
 
-  async #create(account: string, body: DevboxCreate, origin: Origin): Promise<string> {
-    const { store, folderOf, engine } = this.#options
-    const { root, system, network } = origin
+  async #create(account: string, body: DevboxCreate, how: How): Promise<string> {
+    const { store, folderOf, engineOf } = this.#options
+    const { origin, network } = how
     const { mounts, ...plan } = planDevbox(body)
     this.#requireAvailable(account, plan)
-    if (root && engine.isolation === 'none')
+    if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
         shouldRetry: false,
       })
@@ -115,8 +119,7 @@ export class Devboxes {
     try {
       await mkdir(folderOf(id), { recursive: true, mode: 0o700 })
       await stageMounts(folderOf(id), mounts)
-      if (root) await makeRoot(folderOf(id), root, network)
-      if (system) await makeSystem(folderOf(id), system)
+      if (origin) await writeOrigin(folderOf(id), { origin, ...(network && { network }) })
       this.#requireAvailable(account, plan)
       const now = Date.now()
       store.insert({
@@ -128,8 +131,8 @@ export class Devboxes {
         create_time_ms: now,
         metadata: body.metadata ?? {},
         tunnel: body.tunnel ? newTunnel(body.tunnel, now) : null,
-        initiator_type: origin.initiatorType ?? 'api',
-        initiator_id: origin.initiatorId ?? null,
+        initiator_type: how.initiatorType ?? 'api',
+        initiator_id: how.initiatorId ?? null,
         ...plan,
       })
     } catch (error) {
@@ -146,7 +149,7 @@ export class Devboxes {
     if (plan.snapshot_id !== null) snapshots.requireComplete(account, plan.snapshot_id)
     const missing = secrets.missing(account, [...new Set(Object.values(plan.secrets))])
     if (missing.length > 0) throw invalid({ field: 'secrets', message: `secret ${missing.join(', ')} not found` })
-    networkOf(account, plan.launch_parameters, this.#options)
+    networkOf({ account, ...plan }, this.#options)
     this.#requireDescriptors()
     if (store.countWithDisk(account) >= maxPerAccount)
       throw new ServiceError(
@@ -207,6 +210,11 @@ export class Devboxes {
     return running
   }
 
+  /** Undefined if the devbox isn't running. */
+  async usage(id: string): Promise<Usage | undefined> {
+    return this.#sessions.get(id)?.running?.box.usage()
+  }
+
   leastRecentlyUsed(): { id: string; account: string }[] {
     return [...this.#sessions.values()]
       .filter(({ id }) => this.#spec(id).status === 'running')
@@ -243,7 +251,7 @@ export class Devboxes {
   resume(account: string, id: string): Devbox {
     const reason = resumeRefusal(this.get(account, id))
     if (reason) throw invalidState(reason)
-    networkOf(account, this.#spec(id).launch_parameters, this.#options)
+    networkOf(this.#spec(id), this.#options)
     this.#requireDescriptors()
     this.#options.store.clearUse(id)
     this.#move(id, 'resume')
@@ -327,7 +335,7 @@ export class Devboxes {
       const devbox = store.find(id)
       if (!devbox && isUnfinished(folderOf(id))) await removeFolder(folderOf(id))
       if (!devbox) continue
-      if (!keepsDisk(devbox)) await removeDisk(folderOf(id))
+      if (!keepsDisk(devbox)) await this.#removeDisk(devbox)
       else if (!hasRecordFile(folderOf(id))) await this.#writeRecord(id)
     }
   }
@@ -340,7 +348,7 @@ export class Devboxes {
       shutDown: (reason) => void this.#shutDown(id, reason),
     })
     this.#sessions.set(id, session)
-    session.start(this.#starts, this.#stops.get(id))
+    session.start({ starts: this.#starts, restores: this.#restores }, this.#stops.get(id))
   }
 
   async #suspendAutomatically(id: string) {
@@ -358,7 +366,7 @@ export class Devboxes {
   }
 
   #end(id: string): Promise<void> {
-    const { snapshots, executions, folderOf } = this.#options
+    const { snapshots, executions } = this.#options
     const known = this.#stops.get(id)
     const session = this.#sessions.get(id)
     this.#sessions.delete(id)
@@ -369,12 +377,19 @@ export class Devboxes {
       if (session) await executions.end(id, () => session.stopProcesses())
       if (this.#closing.signal.aborted || keepsDisk(this.#spec(id))) return
       await snapshots.settled(id, { abort: false })
-      await removeDisk(folderOf(id))
+      await this.#removeDisk(this.#spec(id))
     })().catch(logFailure(`Could not stop devbox ${id} cleanly`))
     this.#stops.set(id, ending)
     return ending.finally(() => {
       if (this.#stops.get(id) === ending) this.#stops.delete(id)
     })
+  }
+
+  async #removeDisk(devbox: DevboxRecord) {
+    const { engineOf, folderOf } = this.#options
+    await engineOf(devbox).disks.remove(devbox.id)
+    await removeStaged(folderOf(devbox.id))
+    await rm(join(folderOf(devbox.id), originFile), { force: true })
   }
 
   /** Batched, because every write waits for the disk. */

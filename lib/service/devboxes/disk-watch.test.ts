@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLocalDisks } from '#lib/service/engine/local/disks.ts'
+import type { LocalIsolation } from '#lib/service/engine/local/launch.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { canSwap, keepSwapping } from '#lib/service/testing/swap.ts'
-import { measure } from './disk.ts'
 import { DiskWatch, type WatchedDisk } from './disk-watch.ts'
 
 const mebibyte = 2 ** 20
@@ -20,9 +21,7 @@ describe('the watch over disks', () => {
     exceeded = []
     watch = new DiskWatch({
       dataDir,
-      folderOf: (id) => join(dataDir, id),
-      isolation: 'none',
-      serviceId: 'disk-watch-test',
+      disksOf: () => disksUnder('none'),
       running: () => running,
       exceeded: (id, usedBytes) => {
         exceeded.push({ id, usedBytes })
@@ -36,6 +35,12 @@ describe('the watch over disks', () => {
     rmSync(dataDir, { recursive: true })
   })
 
+  const disksUnder = (isolation: LocalIsolation) =>
+    createLocalDisks(isolation, {
+      serviceId: 'disk-watch-test',
+      folderOf: (id) => join(dataDir, id),
+      snapshotFolderOf: (id) => join(dataDir, 'snapshots', id),
+    })
   const disk = (id: string, createTimeMs = Date.now()): WatchedDisk => {
     mkdirSync(join(dataDir, id, 'home'), { recursive: true })
     return { id, account: 'test', limitBytes: 4 * mebibyte, createTimeMs }
@@ -61,8 +66,9 @@ describe('the watch over disks', () => {
     const home = join(dataDir, 'swapping', 'home')
     const stop = await keepSwapping(home, join(dataDir, 'other'))
     try {
-      const how = { isolation: strongestIsolation, marks: {} }
-      for (let i = 0; i < 30; i++) expect((await measure([home], how)).usedBytes).toBeGreaterThan(mebibyte)
+      const { usedBytes } = disksUnder(strongestIsolation)
+      const { signal } = new AbortController()
+      for (let i = 0; i < 30; i++) expect(await usedBytes('swapping', signal)).toBeGreaterThan(mebibyte)
     } finally {
       await stop()
     }

@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Isolation } from '#lib/service/engine/engine.ts'
+import type { Disks } from '#lib/service/engine/box.ts'
 import { freeDisk } from '#lib/service/evictions/pressure.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
-import { measure } from './disk.ts'
-import { diskFolders } from './mounts.ts'
 
 const checkIntervalMs = 1_000
 const pauseFactor = 4
@@ -25,9 +21,7 @@ export interface WatchedDisk {
 
 interface Options {
   dataDir: string
-  folderOf: (devboxId: string) => string
-  isolation: Isolation
-  serviceId: string
+  disksOf: (devboxId: string) => Pick<Disks, 'usedBytes'>
   running: () => readonly WatchedDisk[]
   exceeded: (devboxId: string, usedBytes: number) => void
 }
@@ -98,14 +92,8 @@ export class DiskWatch {
   }
 
   async #measure({ id, limitBytes, createTimeMs }: WatchedDisk) {
-    const { folderOf, isolation, serviceId, exceeded } = this.#options
-    // Everything it can write to, including what suspend deletes.
-    const folders = [...diskFolders, 'run', 'root', 'system'].map((name) => join(folderOf(id), name))
-    const { usedBytes } = await measure(folders.filter(existsSync), {
-      isolation,
-      marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'sizes' },
-      signal: this.#closing.signal,
-    })
+    const { disksOf, exceeded } = this.#options
+    const usedBytes = await disksOf(id).usedBytes(id, this.#closing.signal)
     const atMs = Date.now()
     const last = this.#measured.get(id)
     // A new devbox's usage counts as growth.

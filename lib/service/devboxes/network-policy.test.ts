@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { startNeighbor, startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 // Requires root and a second host, because names are resolved through the service's own /etc/hosts.
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-policy-'))
-const neighbor = (await bubblewrap.problem()) === undefined ? await startNeighbor() : undefined
+const neighbor = (await bubblewrapProblem()) === undefined ? await startNeighbor() : undefined
 const machine = await startOwnServer()
 afterAll(() => {
   neighbor?.close()

@@ -1,18 +1,15 @@
-import { existsSync } from 'node:fs'
-import { mkdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
-import type { Engine, Network, RunningDevbox, Sandbox, SandboxSpec } from '#lib/service/engine/engine.ts'
-import { signalExitStatus } from '#lib/service/engine/processes.ts'
+import type { Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { signalExitStatus } from '#lib/service/kit/exit-status.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import type { Slots } from '#lib/service/kit/slots.ts'
 import { at } from '#lib/service/kit/timer.ts'
@@ -22,12 +19,11 @@ import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
-import { removeFolder } from './disk.ts'
-import { makeDisk, rootOf, systemOf } from './mounts.ts'
+import { removeStaged } from './mounts.ts'
+import { readOrigin } from './origin.ts'
 
 const settleMs = 100
 const notStarted = 126
-const fullBelowBytes = 8 * 2 ** 20
 const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // An out-of-memory kill counts as the cause of a failure within this time.
 const oomMemoryMs = 5000
@@ -39,17 +35,24 @@ export interface Reasons {
   shutdownReason?: 'api_shutdown' | 'keep_alive_timeout' | 'entrypoint_exit' | 'idle'
 }
 
+export type EngineOf = (devbox: Pick<DevboxRecord, 'launch_parameters' | 'snapshot_id'>) => BoxEngine
+
 export interface SessionOptions {
   store: DevboxStore
   secrets: SecretStore
   networkPolicies: NetworkPolicyStore
   snapshots: Snapshots
   logs: DevboxLogs
-  engine: Engine
+  engineOf: EngineOf
   serviceId: string
   dataDir: string
   folderOf: (devboxId: string) => string
   privateNetwork: boolean
+}
+
+interface StartSlots {
+  starts: Slots
+  restores: Slots
 }
 
 interface SessionHost {
@@ -69,7 +72,7 @@ export class DevboxSession {
   readonly #stopped = new AbortController()
   readonly stopped = this.#stopped.signal
   #env: Record<string, string> = {}
-  #sandbox: Sandbox | undefined
+  #box: Box | undefined
   #started: Promise<void> = Promise.resolve()
   #uses = 0
   #lastUsedMs = Date.now()
@@ -87,10 +90,10 @@ export class DevboxSession {
   }
 
   /** Starts once the previous session of the devbox has ended, because both use the same cgroup and folders. */
-  start(starts: Slots, previousEnd: Promise<void> | undefined): void {
+  start(slots: StartSlots, previousEnd: Promise<void> | undefined): void {
     this.#started = (async () => {
       await previousEnd
-      if (!this.stopped.aborted) await this.#startUp(starts)
+      if (!this.stopped.aborted) await this.#startUp(slots)
     })().catch(async (error: unknown) => {
       if (this.stopped.aborted) return
       logFailure(`Could not start devbox ${this.id}`)(error)
@@ -100,8 +103,8 @@ export class DevboxSession {
   }
 
   get running(): RunningDevbox | undefined {
-    if (!this.#sandbox) return undefined
-    return { sandbox: this.#sandbox, env: this.#env, runFolder: join(this.#folder, 'run'), busy: () => this.#busy() }
+    if (!this.#box) return undefined
+    return { box: this.#box, env: this.#env, busy: () => this.#busy() }
   }
 
   touch(): void {
@@ -130,12 +133,12 @@ export class DevboxSession {
   async runSuspendCommands(): Promise<void> {
     this.#cancelTimer()
     const commands = this.#parameters.lifecycle?.lifecycle_hooks?.suspend_commands ?? []
-    const sandbox = this.#sandbox
-    if (!sandbox || commands.length === 0) return
+    const box = this.#box
+    if (!box || commands.length === 0) return
     const deadline = AbortSignal.timeout(suspendDeadlineMs(this.#parameters))
     const stop = AbortSignal.any([deadline, this.stopped])
     const runAll = async () => {
-      for (const command of commands) if (!stop.aborted) await this.#run(sandbox, 'setup_commands', command)
+      for (const command of commands) if (!stop.aborted) await this.#run(box, 'setup_commands', command)
     }
     const aborted = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([runAll(), stop.aborted || aborted]).catch(
@@ -150,13 +153,13 @@ export class DevboxSession {
   }
 
   async stopProcesses(): Promise<void> {
-    await this.#sandbox?.stop()
+    await this.#box?.stop()
     await this.#started
-    await this.#sandbox?.stop()
+    await this.#box?.stop()
   }
 
   countKills(): void {
-    const kills = this.#sandbox?.outOfMemoryKills() ?? 0
+    const kills = this.#box?.outOfMemoryKills() ?? 0
     if (kills <= this.#oomKills) return
     const more = kills - this.#oomKills
     this.#oomKills = kills
@@ -166,29 +169,24 @@ export class DevboxSession {
     this.#options.logs.append(this.id, { level: 'error', source: 'kmsg', message })
   }
 
-  async #startUp(starts: Slots): Promise<void> {
-    const { store, snapshots, secrets, engine } = this.#options
+  async #startUp({ starts, restores }: StartSlots): Promise<void> {
+    const { store, secrets, engineOf } = this.#options
     const stopped = this.stopped
     const spec = store.mustFind(this.id)
-    const { snapshot_id } = spec
-    const restore = snapshot_id ? (to: string) => snapshots.restore(snapshot_id, to, stopped) : undefined
-    // Never replace a lost disk with an empty one.
-    if (hasRun(spec) && !existsSync(join(this.#folder, 'home')))
-      throw new Error('its disk is missing from the data folder')
-    await makeDisk(this.#folder, restore)
-    const sandboxSpec = sandboxSpecOf(spec, this.#options)
-    const sandbox = await starts.run(stopped, async () => {
+    const engine = engineOf(spec)
+    const boxSpec = await this.#boxSpecOf(spec)
+    const slots = boxSpec.origin.kind === 'snapshot' && !boxSpec.hasRun ? restores : starts
+    const box = await slots.run(stopped, async () => {
       await this.#host.move('provision')
-      await removeFolder(sandboxSpec.run)
-      await mkdir(sandboxSpec.run, { mode: 0o700 })
       stopped.throwIfAborted()
       if (!hasDescriptorsFor(1)) throw new Error('the service is running out of file descriptors; raise `ulimit -n`')
-      this.#sandbox = await engine.start(sandboxSpec, (sentence) => this.#log('warn', sentence))
-      return this.#sandbox
+      this.#box = await engine.start(boxSpec, (sentence) => this.#log('warn', sentence))
+      return this.#box
     })
-    void sandbox.ended.then(() => {
-      if (stopped.aborted) return
-      this.#log('error', 'The devbox was killed from outside')
+    await removeStaged(this.#folder)
+    void box.ended.then((cause) => {
+      if (stopped.aborted || cause === undefined) return
+      this.#log('error', cause)
       return this.#fail('health_check_failed')
     })
     if (stopped.aborted) return
@@ -198,53 +196,55 @@ export class DevboxSession {
     // Unspecified: secrets override environment variables of the same name.
     this.#env = { ...spec.environment_variables, ...revealed }
     await this.#store('isolation', () =>
-      store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...sandbox.notEnforced] }),
+      store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...box.notEnforced] }),
     )
-    this.#log('info', isolationMessages[engine.isolation])
-    for (const sentence of sandbox.notEnforced) this.#log('warn', sentence)
+    this.#log('info', engine.description)
+    for (const sentence of box.notEnforced) this.#log('warn', sentence)
     await this.#host.move('provisioned')
     for (const command of spec.launch_parameters.launch_commands ?? []) {
-      const { ok, failureReason } = await this.#run(sandbox, 'setup_commands', command)
+      const { ok, failureReason } = await this.#run(box, 'setup_commands', command)
       if (stopped.aborted) return
       if (!ok) return this.#fail(failureReason)
     }
     this.#lastUsedMs = spec.last_used_ms ?? Date.now()
     if ((await this.#host.move('initialized')) === undefined) return
     await this.#store('keep-alive time', () => this.arm())
-    if (spec.entrypoint) void this.#runEntrypoint(sandbox, spec.entrypoint)
+    if (spec.entrypoint) void this.#runEntrypoint(box, spec.entrypoint)
   }
 
   // Unspecified: whatever its exit status, unless memory or disk ran out.
-  async #runEntrypoint(sandbox: Sandbox, entrypoint: string) {
-    const { ok, failureReason } = await this.#run(sandbox, 'entrypoint', entrypoint)
+  async #runEntrypoint(box: Box, entrypoint: string) {
+    const { ok, failureReason } = await this.#run(box, 'entrypoint', entrypoint)
     if (this.stopped.aborted) return
     if (!ok && failureReason !== 'execution_failed') await this.#fail(failureReason)
     else this.#host.shutDown('entrypoint_exit')
   }
 
-  async #run(sandbox: Sandbox, source: LogSource, command: string) {
-    const kills = sandbox.outOfMemoryKills()
+  async #run(box: Box, source: LogSource, command: string) {
+    const kills = box.outOfMemoryKills()
     const log = this.#options.logs.command(this.id, { source, cmd: command })
-    const devbox = { sandbox, env: this.#env, runFolder: join(this.#folder, 'run') }
-    const exitStatus = await runScript(devbox, {
-      script: command,
-      attach: (stream, reader) => reader.on('data', (chunk: Buffer) => log.output(stream, chunk)),
-      keepsOutputOpen: true,
-    }).catch((error: Error) => {
+    const exitStatus = await runScript(
+      { box, env: this.#env },
+      {
+        script: command,
+        attach: (stream, reader) => reader.on('data', (chunk: Buffer) => log.output(stream, chunk)),
+        keepsOutputOpen: true,
+      },
+    ).catch((error: Error) => {
       log.output('stderr', Buffer.from(`devdeck: could not start the command: ${error.message}\n`))
       return notStarted
     })
     log.end(exitStatus)
     this.countKills()
     if (exitStatus === 0) return { ok: true, failureReason: undefined }
-    return { ok: false, failureReason: await this.#failureReason(sandbox, kills, exitStatus) }
+    return { ok: false, failureReason: await this.#failureReason(box, kills, exitStatus) }
   }
 
-  async #failureReason(sandbox: Sandbox, killsBefore: number, exitStatus: number): Promise<FailureReason> {
-    if (sandbox.outOfMemoryKills() > killsBefore) return 'out_of_memory'
-    if (exitStatus === fileTooLargeStatus || (await isFull(join(this.#folder, 'home')))) return 'out_of_disk'
+  async #failureReason(box: Box, killsBefore: number, exitStatus: number): Promise<FailureReason> {
+    if (box.outOfMemoryKills() > killsBefore) return 'out_of_memory'
+    if (exitStatus === fileTooLargeStatus || (await box.isDiskFull())) return 'out_of_disk'
     // A command also fails if its devbox dies, and may report that first.
-    const hasExited = await Promise.race([sandbox.ended.then(() => true), delay(settleMs, false)])
+    const hasExited = await Promise.race([box.ended.then(() => true), delay(settleMs, false)])
     return hasExited ? 'health_check_failed' : 'execution_failed'
   }
 
@@ -254,13 +254,33 @@ export class DevboxSession {
     if (reason === 'health_check_failed') {
       this.countKills()
       if (Date.now() - this.#oomKillMs < oomMemoryMs) failureReason = 'out_of_memory'
-      else if (await isFull(this.#folder)) failureReason = 'out_of_disk'
+      else if (await this.#box?.isDiskFull()) failureReason = 'out_of_disk'
     }
     // Not awaited: stopping waits for the start, which may be waiting for this.
     if (!(await this.#host.move('fail', { failureReason }))) return
     if (keepsDisk(this.#options.store.mustFind(this.id)))
       this.#log('info', 'The devbox failed and keeps its disk. Resume it to continue, or shut it down')
     this.#host.end()
+  }
+
+  async #boxSpecOf(devbox: DevboxRecord): Promise<BoxSpec> {
+    const { id, name, launch_parameters, snapshot_id: snapshotId } = devbox
+    const { serviceId, dataDir, privateNetwork } = this.#options
+    const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
+    const { origin, network } = (await readOrigin(this.#folder)) ?? {}
+    return {
+      devboxId: id,
+      serviceId,
+      hostname: hostnameFor(name, id),
+      dataDir,
+      folder: this.#folder,
+      limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
+      network: network ?? networkOf(devbox, this.#options),
+      privateNetwork,
+      hasRun: hasRun(devbox),
+      origin: origin ?? (snapshotId === null ? { kind: 'empty' } : { kind: 'snapshot', snapshotId }),
+      signal: this.stopped,
+    }
   }
 
   #busy(): () => void {
@@ -298,50 +318,11 @@ export class DevboxSession {
   }
 }
 
-const isolationMessages = {
-  bubblewrap:
-    'Isolated by bubblewrap: own users, processes, network, files and host name; the host system is read-only',
-  none: "Not isolated: processes run as the service's user",
-}
-
-const isFull = async (folder: string): Promise<boolean> => {
-  try {
-    const { bavail, bsize, files, ffree } = await statfs(folder)
-    return bavail * bsize < fullBelowBytes || (files > 0 && ffree === 0)
-  } catch {
-    return false
-  }
-}
-
-const sandboxSpecOf = (
-  { id, name, account, launch_parameters }: DevboxRecord,
-  options: SessionOptions,
-): SandboxSpec => {
-  const folder = options.folderOf(id)
-  const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
-  const root = rootOf(folder)
-  const system = systemOf(folder)
-  return {
-    devboxId: id,
-    serviceId: options.serviceId,
-    hostname: hostnameFor(name, id),
-    dataDir: options.dataDir,
-    home: join(folder, 'home'),
-    tmp: join(folder, 'tmp'),
-    run: join(folder, 'run'),
-    limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
-    privateNetwork: options.privateNetwork,
-    network: root?.network ?? networkOf(account, launch_parameters, options),
-    ...(root && { root: root.folder }),
-    ...(system && { system }),
-  }
-}
-
 export const networkOf = (
-  account: string,
-  { network_policy_id: id }: LaunchParameters,
-  { networkPolicies, engine }: Pick<SessionOptions, 'networkPolicies' | 'engine'>,
+  { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'snapshot_id'>,
+  { networkPolicies, engineOf }: Pick<SessionOptions, 'networkPolicies' | 'engineOf'>,
 ): Network => {
+  const id = devbox.launch_parameters.network_policy_id
   if (!id) return 'public'
   const field = 'launch_parameters.network_policy_id'
   const policy = networkPolicies.get(account, id)
@@ -350,7 +331,7 @@ export const networkOf = (
   const refuse = (problem: string) =>
     new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
   if (!network) throw refuse(`policy ${id} allows addresses or devboxes; this service supports all, host names or none`)
-  if (network !== 'public' && engine.isolation === 'none')
+  if (network !== 'public' && engineOf(devbox).isolation === 'none')
     throw refuse(`policy ${id} restricts access; devboxes without isolation use the host's network`)
   return network
 }

@@ -61,11 +61,11 @@ export class Tunnels {
     const giveUpAtMs = Date.now() + wakeMs
     const wasAwake = this.#devboxes.get(account, id).status === 'running'
     if (!wasAwake) await this.#wake(account, id, tunnel, signal)
-    const { sandbox, busy } = this.#devboxes.running(account, id, 'enable_tunnel')
+    const { box, busy } = this.#devboxes.running(account, id, 'enable_tunnel')
     const release = tunnel.http_keep_alive ? busy() : () => undefined
     for (;;) {
       try {
-        return { socket: await sandbox.connect(port), release }
+        return { socket: await box.connect(port), release }
       } catch (cause) {
         if (!wasAwake && Date.now() < giveUpAtMs && !signal.aborted) await delay(retryIntervalMs)
         else {

@@ -1,12 +1,13 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
-import type { Limits, Network, System, User } from './engine.ts'
+
+export type Isolation = 'bubblewrap' | 'none' | 'container'
 
 /**
  * Where devboxes run. Everything per host (API address, disk, network, processes) is behind this interface: nothing
  * outside `lib/service/engine` knows which engine runs.
  */
 export interface BoxEngine {
-  readonly isolation: 'bubblewrap' | 'none' | 'container'
+  readonly isolation: Isolation
   /** One sentence for the devbox's log. */
   readonly description: string
   /**
@@ -42,6 +43,19 @@ export interface BoxSpec {
   signal: AbortSignal
 }
 
+export interface Limits {
+  cpuCores: number
+  memoryBytes: number
+  diskBytes: number
+}
+
+export type Network = 'none' | 'public' | { hostnames: readonly string[] }
+
+export interface User {
+  uid: number
+  name: string
+}
+
 /** What a new disk is made from. */
 export type Origin =
   | { kind: 'empty' }
@@ -49,6 +63,19 @@ export type Origin =
   | { kind: 'image'; image: string; run?: ImageRun }
   | { kind: 'system'; system: Omit<System, 'own'>; root: readonly string[] }
   | { kind: 'root'; root: readonly string[] }
+
+/** A writable root file system in which the devbox is root. */
+export interface System {
+  base: string
+  layers: readonly Layer[]
+  own: string
+}
+
+export interface Layer {
+  folder: string
+  /** Host uid of the layer's root. */
+  firstUid: number
+}
 
 /** How a container of a benchmark task runs. By default the container only waits, and commands run as `user`. */
 export interface ImageRun {
@@ -68,7 +95,14 @@ export interface Disks {
   remove(devboxId: string): Promise<void>
 }
 
-/** A running devbox. */
+/** What callers need to run something in a devbox. */
+export interface RunningDevbox {
+  box: Box
+  env: Record<string, string>
+  /** Prevents idle shutdown until the returned function is called. */
+  busy(): () => void
+}
+
 export interface Box {
   /** Paths inside. `run` is for the service's own files and empty at every start. */
   readonly home: string

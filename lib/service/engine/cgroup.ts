@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import type { Limits, SandboxSpec } from './engine.ts'
+import type { Limits } from './box.ts'
+import type { LocalSpec } from './local/launch.ts'
 import { signal, waitUntil } from './processes.ts'
 
 type Controller = 'memory' | 'cpu' | 'pids'
@@ -15,7 +16,7 @@ interface CgroupParent {
 
 export type Cgroup = ReturnType<typeof runningGroup>
 
-export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>, limits: Limits) => {
+export const createGroup = async (spec: Pick<LocalSpec, 'serviceId' | 'devboxId'>, limits: Limits) => {
   const folders = cgroupParents().map((place) => ({ ...place, folder: join(place.folder, groupName(spec)) }))
   if (folders.length === 0) return undefined
   await removeGroups(folders.map(({ folder }) => folder))
@@ -32,7 +33,7 @@ export const createGroup = async (spec: Pick<SandboxSpec, 'serviceId' | 'devboxI
   }
 }
 
-export const removeGroupOf = (spec: Pick<SandboxSpec, 'serviceId' | 'devboxId'>): Promise<void> =>
+export const removeGroupOf = (spec: Pick<LocalSpec, 'serviceId' | 'devboxId'>): Promise<void> =>
   removeGroups(cgroupParents().map(({ folder }) => join(folder, groupName(spec))))
 
 /** Kills all devbox processes of a service and removes their cgroups, wherever its last process created them. */
@@ -73,7 +74,7 @@ export const cgroupParents = (): readonly CgroupParent[] => {
 }
 let known: readonly CgroupParent[] | undefined
 
-const groupName = ({ serviceId, devboxId }: Pick<SandboxSpec, 'serviceId' | 'devboxId'>) =>
+const groupName = ({ serviceId, devboxId }: Pick<LocalSpec, 'serviceId' | 'devboxId'>) =>
   `devdeck-${serviceId}-${devboxId}`
 
 const runningGroup = (folders: readonly CgroupParent[], limits: Limits) => {

@@ -1,27 +1,30 @@
 import { StartError } from '#lib/service/kit/errors.ts'
-import { bubblewrap } from './bubblewrap/bubblewrap.ts'
-import type { Engine, Isolation } from './engine.ts'
-import { plainProcess } from './process/plain-process.ts'
+import type { BoxEngine } from './box.ts'
+import { bubblewrapProblem, createBubblewrap } from './bubblewrap/bubblewrap.ts'
+import type { LocalIsolation } from './local/launch.ts'
+import type { LocalHost } from './local/local-engine.ts'
+import { createPlainProcess } from './process/plain-process.ts'
 
 /** `auto` uses bubblewrap if a probe succeeds. Throws a StartError if a required bubblewrap doesn't work. */
-const chooseEngine = async (requested: Isolation | 'auto', log: (line: string) => void): Promise<Engine> => {
+const chooseEngine = async (requested: LocalIsolation | 'auto', log: (line: string) => void) => {
   if (requested !== 'none') {
-    const problem = await bubblewrap.problem()
-    if (problem === undefined) return bubblewrap
+    const problem = await bubblewrapProblem()
+    if (problem === undefined) return createBubblewrap
     if (requested === 'bubblewrap') throw new StartError(`bubblewrap doesn't work on this host: ${problem}`)
     log(`Devboxes are NOT isolated: bubblewrap doesn't work on this host (${problem})`)
-    return plainProcess
+    return createPlainProcess
   }
   log('Devboxes are NOT isolated: they run as plain processes of this user')
-  return plainProcess
+  return createPlainProcess
 }
 
-export const probeEngine = (requested: Isolation | 'auto') => {
+/** Probes at once; `create` resolves once the service has its data folder. */
+export const probeEngine = (requested: LocalIsolation | 'auto') => {
   const warnings: string[] = []
-  const engine = chooseEngine(requested, (message) => warnings.push(message))
+  const chosen = chooseEngine(requested, (message) => warnings.push(message))
   // Awaited later.
-  engine.catch(() => undefined)
-  return { engine, warnings }
+  chosen.catch(() => undefined)
+  return { create: async (host: LocalHost): Promise<BoxEngine> => (await chosen)(host), chosen, warnings }
 }
 
 export type EngineProbe = ReturnType<typeof probeEngine>

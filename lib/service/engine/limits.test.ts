@@ -1,17 +1,16 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { readProc } from '#lib/service/kit/proc.ts'
-import { makeSandboxSpec } from '#lib/service/testing/boxes.ts'
+import { makeLocalSpec } from '#lib/service/testing/boxes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
-import { bubblewrap } from './bubblewrap/bubblewrap.ts'
+import { startBubblewrap } from './bubblewrap/bubblewrap.ts'
 import { cgroupParents, removeGroupsOf } from './cgroup.ts'
-import { markers, type Sandbox, spawnIn } from './engine.ts'
-import { killProcesses, plainProcess } from './process/plain-process.ts'
-import { findProcesses, hasExited, signal, waitForExit, waitUntil } from './processes.ts'
+import { killProcesses } from './local/kill-processes.ts'
+import type { LocalBox } from './local/local-box.ts'
+import { startPlainProcess } from './process/plain-process.ts'
+import { findProcesses, hasExited, signal, waitUntil } from './processes.ts'
 
 const limits = { cpuCores: 0.5, memoryBytes: 2 ** 28, diskBytes: 2 ** 30 }
 const limited = cgroupParents().flatMap(({ controllers }) => controllers)
@@ -22,75 +21,70 @@ const isUser = process.getuid?.() !== 0
 const allocate = 'head -c 4G /dev/zero | tail'
 const forkBomb = ':(){ :|:& };:'
 
-describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolation) => {
+describeUnderEachIsolation('the limits of a box, under isolation', (isolation) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-limits-'))
   const serviceId = `limits-${process.pid}-${isolation}`
-  const engine = isolation === 'bubblewrap' ? bubblewrap : plainProcess
-  const sandboxes: Sandbox[] = []
+  const start = isolation === 'bubblewrap' ? startBubblewrap : startPlainProcess
+  const boxes: LocalBox[] = []
 
-  const startSandbox = async (devboxId: string, report?: (sentence: string) => void) => {
-    const sandbox = await engine.start(makeSandboxSpec(folder, { devboxId, serviceId, limits }), report)
-    sandboxes.push(sandbox)
-    return sandbox
+  const startBox = async (devboxId: string, report?: (sentence: string) => void) => {
+    const box = await start(makeLocalSpec(folder, { devboxId, serviceId, limits }), report)
+    boxes.push(box)
+    return box
   }
 
-  const spawnScript = (sandbox: Sandbox, script: string): ChildProcess =>
-    spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', script], env: {} }), {
-      stdio: ['ignore', 'ignore', 'ignore'],
-      detached: true,
-    })
+  const runScript = async (box: LocalBox, script: string) => {
+    const process = await box.start({ argv: ['/bin/bash', '-c', `exec >/dev/null 2>&1; ${script}`], env: {} })
+    return process.exited
+  }
 
-  const groupsOf = (sandbox: Sandbox) =>
-    (sandbox.launch({ argv: ['/bin/true'], env: {} }).cgroupFiles ?? []).map((file) => dirname(file))
+  const groupsOf = (box: LocalBox) =>
+    (box.launch({ argv: ['/bin/true'], env: {} }).cgroupFiles ?? []).map((file) => dirname(file))
 
   afterEach(async () => {
-    await Promise.all(sandboxes.splice(0).map((sandbox) => sandbox.stop()))
+    await Promise.all(boxes.splice(0).map((box) => box.stop()))
     expect(findProcesses({ DEVDECK_SERVICE_ID: serviceId })).toEqual([])
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  it.runIf(hasGroups)(
-    'kill and count a process over the memory limit without stopping its sandbox or others',
-    async () => {
-      const [sandbox, neighbor] = await Promise.all([startSandbox('greedy'), startSandbox('neighbor')])
-      expect(await waitForExit(spawnScript(sandbox, allocate))).toBe(137)
-      expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
-      expect(neighbor.outOfMemoryKills()).toBe(0)
-      expect(await waitForExit(spawnScript(sandbox, 'exit 3'))).toBe(3)
-      await sandbox.stop()
-      expect(sandbox.outOfMemoryKills()).toBeGreaterThan(0)
-    },
-  )
+  it.runIf(hasGroups)('kill and count a process over the memory limit without stopping its box or others', async () => {
+    const [box, neighbor] = await Promise.all([startBox('greedy'), startBox('neighbor')])
+    expect(await runScript(box, allocate)).toBe(137)
+    expect(box.outOfMemoryKills()).toBeGreaterThan(0)
+    expect(neighbor.outOfMemoryKills()).toBe(0)
+    expect(await runScript(box, 'exit 3')).toBe(3)
+    await box.stop()
+    expect(box.outOfMemoryKills()).toBeGreaterThan(0)
+  })
 
   it.runIf(!hasGroups)('fail an allocation over the memory limit', async () => {
-    expect(await waitForExit(spawnScript(await startSandbox('greedy'), allocate))).not.toBe(0)
+    expect(await runScript(await startBox('greedy'), allocate)).not.toBe(0)
   })
 
   it.runIf(hasGroups || (isUser && isolation === 'bubblewrap'))(
-    'contain a fork bomb until its sandbox stops, while other sandboxes work',
+    'contain a fork bomb until its box stops, while other boxes work',
     async () => {
-      const [sandbox, neighbor] = await Promise.all([startSandbox('bomb'), startSandbox('neighbor')])
-      const bomb = spawnScript(sandbox, forkBomb)
-      await once(bomb, 'exit')
+      const [box, neighbor] = await Promise.all([startBox('bomb'), startBox('neighbor')])
+      await runScript(box, forkBomb)
       const count = () => findProcesses({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: 'bomb' }).length
       await expect.poll(count).toBeGreaterThan(100)
-      for (let round = 0; round < 3; round++) expect(await waitForExit(spawnScript(neighbor, 'exit 3'))).toBe(3)
+      for (let round = 0; round < 3; round++) expect(await runScript(neighbor, 'exit 3')).toBe(3)
       expect(count()).toBeLessThanOrEqual(1200)
-      await sandbox.stop()
+      await box.stop()
       expect(count()).toBe(0)
     },
   )
 
   it.runIf(hasGroups)('throttle a fork loop, report it, and restore the CPU once it stops', async () => {
     const reported: string[] = []
-    const sandbox = await startSandbox('forks', (sentence) => reported.push(sentence))
+    const box = await startBox('forks', (sentence) => reported.push(sentence))
     const quota = () =>
-      groupsOf(sandbox)
+      groupsOf(box)
         .flatMap((group) => [join(group, 'cpu.cfs_quota_us'), join(group, 'cpu.max')])
         .filter(existsSync)
         .map((file) => Number.parseInt(readFileSync(file, 'utf8'), 10))
     expect(quota()).toEqual([50_000])
-    spawnScript(sandbox, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
+    const ended = runScript(box, `exec perl -e 'while (1) { my $pid = fork; sleep 1000 if defined $pid && !$pid }'`)
     await expect.poll(() => reported).toHaveLength(1)
     expect(reported[0]).toContain('Process limit of 1024 exceeded')
     expect(quota()).toEqual([5_000])
@@ -100,14 +94,15 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
       for (const pid of left) signal(pid, 'SIGKILL')
       return left.length === 0
     })
+    expect(await ended).toBe(137)
     await expect.poll(() => reported).toHaveLength(2)
     expect(quota()).toEqual([50_000])
   })
 
   it.runIf(hasGroups)('stop a process that left its environment, session and parent', async () => {
-    const sandbox = await startSandbox('left')
-    const [group] = groupsOf(sandbox) as [string]
-    await waitForExit(spawnScript(sandbox, 'setsid -f env -i /bin/sleep 1000'))
+    const box = await startBox('left')
+    const [group] = groupsOf(box) as [string]
+    await runScript(box, 'setsid -f env -i /bin/sleep 1000')
     const sleepers = () =>
       readFileSync(join(group, 'cgroup.procs'), 'utf8')
         .split('\n')
@@ -115,25 +110,30 @@ describeUnderEachIsolation('the limits of a sandbox, under isolation', (isolatio
         .filter((pid) => pid > 0 && (readProc(pid, 'cmdline') ?? '').startsWith('/bin/sleep'))
     await expect.poll(sleepers).toHaveLength(1)
     const sleeping = sleepers()
-    await sandbox.stop()
+    await box.stop()
     expect(sleeping.every(hasExited)).toBe(true)
-    expect(groupsOf(sandbox).some(existsSync)).toBe(false)
+    expect(groupsOf(box).some(existsSync)).toBe(false)
   })
 
   it.runIf(hasGroups)('are removed after a service crash', async () => {
-    const sandbox = await startSandbox('crashed')
-    const groups = groupsOf(sandbox)
-    const child = spawnScript(sandbox, 'sleep 1000')
-    await expect.poll(() => readFileSync(join(groups[0] ?? '', 'cgroup.procs'), 'utf8')).toContain(String(child.pid))
+    const box = await startBox('crashed')
+    const groups = groupsOf(box)
+    const procs = () =>
+      readFileSync(join(groups[0] ?? '', 'cgroup.procs'), 'utf8')
+        .trim()
+        .split('\n')
+    const before = procs().length
+    const ended = runScript(box, 'sleep 1000')
+    await expect.poll(() => procs().length).toBeGreaterThan(before)
     await removeGroupsOf('another-service')
     expect(groups.every(existsSync)).toBe(true)
-    await killProcesses({ DEVDECK_SERVICE_ID: markers({ serviceId, devboxId: '' }).DEVDECK_SERVICE_ID })
+    await killProcesses({ DEVDECK_SERVICE_ID: serviceId })
     expect(groups.some(existsSync)).toBe(false)
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    expect(await ended).toBe(137)
   })
 
   it("are listed if they can't be enforced", async () => {
-    const { notEnforced } = await startSandbox('reported')
+    const { notEnforced } = await startBox('reported')
     expect(notEnforced.join()).toContain('Disk: 1 GB per file')
     expect(notEnforced.some((each) => each.startsWith('Memory: 0.25 GB'))).toBe(!limited.includes('memory'))
     expect(notEnforced.includes('Files, processes and network of the host are accessible')).toBe(isolation === 'none')

@@ -1,9 +1,10 @@
+import type { Limits } from './box.ts'
 import { type Cgroup, cgroupParents, createGroup, maxProcesses } from './cgroup.ts'
-import type { Isolation, Limits, SandboxSpec } from './engine.ts'
+import type { LocalIsolation, LocalSpec } from './local/launch.ts'
 
 export type Enforcement = Awaited<ReturnType<typeof enforceLimits>>
 
-export const enforceLimits = async (spec: SandboxSpec, isolation: Isolation, report: (sentence: string) => void) => {
+export const enforceLimits = async (spec: LocalSpec, isolation: LocalIsolation, report: (sentence: string) => void) => {
   const { limits } = spec
   const group = await createGroup(spec, limits)
   const limited = group?.limited ?? new Set()
@@ -37,7 +38,7 @@ export const enforceLimits = async (spec: SandboxSpec, isolation: Isolation, rep
   }
 }
 
-export const describeLimits = (isolation: Isolation): string => {
+export const describeLimits = (isolation: LocalIsolation): string => {
   const found = cgroupParents()
   const controllers = found.flatMap((parent) => parent.controllers)
   if (found.length === 0) {
@@ -48,7 +49,7 @@ export const describeLimits = (isolation: Isolation): string => {
   return `${controllers.join(', ')}${missing.length > 0 ? `; not ${missing.join(', ')}` : ''}; disk per file`
 }
 
-const countsProcesses = (isolation: Isolation) => isolation === 'bubblewrap' && process.getuid?.() !== 0
+const countsProcesses = (isolation: LocalIsolation) => isolation === 'bubblewrap' && process.getuid?.() !== 0
 
 const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
 

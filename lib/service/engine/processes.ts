@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { signalExitStatus } from '#lib/service/kit/exit-status.ts'
 import { type ProcessStat, processStat, readProc } from '#lib/service/kit/proc.ts'
 
 export const childrenOf = (pid: number): number[] =>
@@ -76,8 +76,6 @@ export const signal = (pid: number, name: NodeJS.Signals): boolean => {
     throw error
   }
 }
-
-export const signalExitStatus = (name: NodeJS.Signals): number => 128 + constants.signals[name]
 
 export const waitForExit = async (child: ChildProcess): Promise<number> => {
   const [code, signalName] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]

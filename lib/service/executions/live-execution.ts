@@ -1,11 +1,9 @@
-import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { Socket } from 'node:net'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import type { RunningDevbox } from '#lib/service/engine/engine.ts'
-import { signal, signalExitStatus, waitUntil } from '#lib/service/engine/processes.ts'
+import { PassThrough, type Writable } from 'node:stream'
+import type { BoxProcess, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
+import { signalExitStatus } from '#lib/service/kit/exit-status.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/logs.ts'
@@ -33,7 +31,7 @@ export class LiveExecution {
   readonly #canceled = Promise.withResolvers<void>()
   #canceledStatus: number | undefined
   #devboxStopped = false
-  #child: ChildProcess | undefined
+  #process: BoxProcess | undefined
 
   constructor(options: Options) {
     const { account, record, folder, allowance, attachStdin } = options
@@ -80,26 +78,11 @@ export class LiveExecution {
   /** Signals the launched bash or its process group; cancels a queued execution. False if it has ended. */
   async signal(name: 'SIGKILL' | 'SIGINT', wholeGroup: boolean): Promise<boolean> {
     this.#cancel(name)
-    const child = this.#child
-    const pid = child?.pid
-    if (!child || pid === undefined) return true
-    const { sandbox } = this.#options.devbox
-    // While both are null the pid is valid: Node sets one in the same turn in which it reaps the child.
-    const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-    let leader: number | undefined
-    await waitUntil(() => {
-      leader = hasEnded() ? undefined : sandbox.leader(pid)
-      return hasEnded() || leader !== undefined
-    })
-    if (leader === undefined || hasEnded()) return false
-    const reached = wholeGroup && signal(-leader, name)
-    if (!reached || name === 'SIGKILL') signal(leader, name)
-    signal(pid, 'SIGCONT')
-    return true
+    return this.#process?.kill(name, wholeGroup ? 'group' : 'process') ?? true
   }
 
   #cancel(name: 'SIGKILL' | 'SIGINT') {
-    if (this.#child) return
+    if (this.#process) return
     this.#canceledStatus ??= signalExitStatus(name)
     this.#canceled.resolve()
   }
@@ -111,10 +94,11 @@ export class LiveExecution {
         reader.pipe(this.output[stream].sink, { end: false })
         reader.on('data', (chunk: Buffer) => this.#options.log.output(stream, chunk))
       },
-      connectStdin: this.stdin && ((descriptor) => this.stdin?.connect(descriptor)),
+      stdin: this.stdin !== undefined,
       canceled: () => this.#canceledStatus,
-      spawned: (child) => {
-        this.#child = child
+      started: (process) => {
+        this.#process = process
+        if (process.stdin) this.stdin?.connect(process.stdin)
       },
     })
   }
@@ -128,7 +112,7 @@ export class LiveExecution {
   #script(): string {
     const { command, shell_name } = this.record
     if (shell_name === null) return command
-    return shellScript(command, `${this.#options.devbox.sandbox.run}/shell-${shellFileName(shell_name)}`)
+    return shellScript(command, `${this.#options.devbox.box.run}/shell-${shellFileName(shell_name)}`)
   }
 }
 
@@ -138,19 +122,18 @@ const maxWaitMs = 10_000
 
 class Stdin {
   readonly #backlog = new PassThrough({ highWaterMark: maxBacklogBytes })
-  #socket: Socket | undefined
+  #input: Writable | undefined
   #queue: Promise<unknown> = Promise.resolve()
 
   constructor() {
     this.#backlog.on('error', () => undefined)
   }
 
-  connect(descriptor: number): void {
-    const socket = new Socket({ fd: descriptor, readable: false, writable: true })
-    socket.on('error', () => undefined)
-    socket.once('close', () => this.close())
-    this.#socket = socket
-    this.#backlog.pipe(socket)
+  connect(input: Writable): void {
+    input.on('error', () => undefined)
+    input.once('close', () => this.close())
+    this.#input = input
+    this.#backlog.pipe(input)
   }
 
   /** Returns false if the text was rejected: the input has ended or the command doesn't read. */
@@ -174,7 +157,7 @@ class Stdin {
 
   close(): void {
     this.#backlog.destroy()
-    this.#socket?.destroy()
+    this.#input?.destroy()
   }
 
   #enqueue(work: () => Promise<boolean>): Promise<boolean> {

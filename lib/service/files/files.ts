@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import type { Readable, Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Writable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
 import type { ErrorCode } from '#lib/contract/errors.ts'
-import { killLaunched, type RunningDevbox, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
+import type { Box, RunningDevbox } from '#lib/service/engine/box.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
 
 /** Unspecified: parallel file transfers per devbox. */
 const maxOpen = 64
@@ -19,7 +19,7 @@ export interface FileContent {
 
 /** From inside the devbox, so its links and permissions apply. Regular files only. Throws 400, 403 or 404. */
 export const readFile = async (devbox: RunningDevbox, path: string, signal: AbortSignal): Promise<FileContent> => {
-  const command = start(devbox, readScript, [absolute(path, devbox.sandbox)], signal)
+  const command = await start(devbox, { script: readScript, args: [absolute(path, devbox.box)], signal })
   try {
     const chunks = command.stdout.iterator() as AsyncIterator<Buffer>
     const { head, ended } = await readHead(chunks)
@@ -44,7 +44,9 @@ export const writeFile = async (
   signal?: AbortSignal,
 ): Promise<number> => {
   if (/(^|\/)\.{0,2}$/.test(path)) throw fileError(path, 'Is a directory')
-  const command = start(devbox, writeScript, [absolute(path, devbox.sandbox), randomBytes(8).toString('hex')], signal)
+  const token = randomBytes(8).toString('hex')
+  const args = [absolute(path, devbox.box), token]
+  const command = await start(devbox, { script: writeScript, args, stdin: true, signal })
   command.stdout.resume()
   let size = 0
   let contentError: unknown
@@ -54,6 +56,7 @@ export const writeFile = async (
         size += chunk.length
         yield chunk
       }
+      yield Buffer.from(`${token} ${String(size).padEnd(16)}`)
     } catch (error) {
       contentError = error
       throw error
@@ -61,10 +64,7 @@ export const writeFile = async (
   }
   try {
     await pipeline(counted, command.stdin)
-    command.verdict.end('commit\n')
   } catch (error) {
-    // Without `commit` the script deletes the partial file.
-    command.verdict.end()
     await command.done
     if (contentError !== undefined || command.failed === undefined) throw error
   }
@@ -72,86 +72,101 @@ export const writeFile = async (
   return size
 }
 
-const absolute = (path: string, { home }: Sandbox): string => {
+const absolute = (path: string, { home }: Box): string => {
   if (path === '~' || path.startsWith('~/')) return home + path.slice(1)
   return path.startsWith('/') ? path : `${home}/${path}`
 }
 
-// Open, then check: the path may change in between.
+// Open, then check: the path may change in between. A size of 0 is taken as unknown.
 const readScript = `
-if [[ -d $1 ]]; then echo "$1: Is a directory" >&2; exit 1; fi
-if [[ -e $1 && ! -f $1 ]]; then echo "$1: Not a regular file" >&2; exit 1; fi
-exec 3<"$1" || exit
-if [[ ! -f /proc/self/fd/3 ]]; then echo "$1: Not a regular file" >&2; exit 1; fi
-stat -L -c %s /proc/self/fd/3 && exec cat <&3`
+if [ -d "$1" ]; then echo "$1: Is a directory" >&2; exit 1; fi
+if [ -e "$1" ] && [ ! -f "$1" ]; then echo "$1: Not a regular file" >&2; exit 1; fi
+exec <"$1" || exit
+if [ ! -f /proc/self/fd/0 ]; then echo "$1: Not a regular file" >&2; exit 1; fi
+stat -L -c %s /proc/self/fd/0 2>/dev/null || echo 0
+exec cat`
 
+// The content ends with the token and its size, in 33 bytes; without them the upload was interrupted. POSIX only, since
+// images may lack bash and GNU tools.
 const writeScript = `
 fail() { echo "$target: $1" >&2; exit 1; }
-target=$(realpath -m -- "$1" && echo /) || exit
+target=$(realpath -m "$1" 2>/dev/null && echo /) || {
+  mkdir -p "\${1%/*}/" || exit
+  target=$(readlink -f "$1" && echo /) || { target=$1; fail 'Too many levels of symbolic links'; }
+}
 target=\${target%??}
-[[ -d $target ]] && fail 'Is a directory'
-[[ -e $target && ! -f $target ]] && fail 'Not a regular file'
-[[ -e $target && ! -w $target ]] && fail 'Permission denied'
-mkdir -p -- "\${target%/*}/" || exit
+[ -d "$target" ] && fail 'Is a directory'
+[ -e "$target" ] && [ ! -f "$target" ] && fail 'Not a regular file'
+[ -e "$target" ] && [ ! -w "$target" ] && fail 'Permission denied'
+mkdir -p "\${target%/*}/" || exit
 partial=\${target%/*}/.devdeck-$2
-trap 'rm -f -- "$partial"' EXIT
-set -o noclobber
+trap 'rm -f "$partial"' EXIT
+set -fC
 cat >"$partial" || exit
-[[ ! -e $target ]] || chmod --reference="$target" -- "$partial"
-read -r word <&3 && [[ $word = commit ]] || exit
-mv -fT -- "$partial" "$target"`
+token=$2
+set -- $(tail -c 33 "$partial")
+[ "$1" = "$token" ] || exit
+dd if=/dev/null of="$partial" bs=1 seek="$2" 2>/dev/null || exit
+[ ! -e "$target" ] || chmod "$(stat -c %a "$target")" "$partial"
+[ -d "$target" ] && fail 'Is a directory'
+mv -f "$partial" "$target"`
 
-type Running = ReturnType<typeof start>
+type Running = Awaited<ReturnType<typeof start>>
 
-const open = new WeakMap<Sandbox, number>()
+const open = new WeakMap<Box, number>()
 
-const start = (devbox: RunningDevbox, script: string, args: string[], signal?: AbortSignal) => {
-  const { sandbox } = devbox
-  const openFiles = open.get(sandbox) ?? 0
+interface Command {
+  script: string
+  args: string[]
+  stdin?: boolean
+  signal: AbortSignal | undefined
+}
+
+const start = async (devbox: RunningDevbox, { script, args, stdin, signal }: Command) => {
+  const { box } = devbox
+  const openFiles = open.get(box) ?? 0
   if (openFiles >= maxOpen)
     throw new ServiceError(
       'rate_limited',
       `This devbox has reached its limit of ${openFiles} parallel file transfers`,
       { retryAfterSeconds: 1 },
     )
-  // Without the devbox's variables, which could change how bash and the tools behave.
+  open.set(box, openFiles + 1)
+  const releaseDevbox = devbox.busy()
+  const release = () => {
+    open.set(box, (open.get(box) ?? 1) - 1)
+    releaseDevbox()
+  }
+  // Without the devbox's variables, which could change how the shell and the tools behave.
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
-  const child = spawnIn(sandbox.launch({ argv: ['/bin/bash', '--norc', '-c', script, 'devdeck', ...args], env }), {
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  const argv = [box.shell, '-c', script, 'devdeck', ...args]
+  const process = await box.start({ argv, env, ...(stdin && { stdin }) }).catch((error: unknown) => {
+    release()
+    throw error
   })
-  open.set(sandbox, openFiles + 1)
-  const release = devbox.busy()
-  const [stdin, stdout, stderr, verdict] = child.stdio as unknown as [Writable, Readable, Readable, Writable]
-  for (const stream of [stdin, stdout, verdict]) stream.on('error', () => undefined)
+  const { stdin: input, stdout, stderr } = process
+  for (const stream of [input, stdout, stderr]) stream?.on('error', () => undefined)
   let errorOutput = ''
   stderr.setEncoding('utf8').on('data', (chunk: string) => {
     errorOutput = (errorOutput + chunk).slice(-8192)
   })
   let failed: string | undefined
   const end = () => {
-    for (const stream of [stdin, stdout, verdict]) stream.destroy()
-    killLaunched(sandbox, child)
+    for (const stream of [input, stdout]) stream?.destroy()
+    process.kill('SIGKILL', 'group').catch(logFailure('Could not stop a file transfer'))
   }
-  const done = once(child, 'close').then(
-    ([code]) => {
-      if (code !== 0) failed = errorOutput.trimEnd()
-    },
-    (error: Error) => {
-      failed = error.message
-    },
-  )
+  const done = Promise.all([process.exited, finished(stderr).catch(() => undefined)]).then(([status]) => {
+    if (status !== 0) failed = errorOutput.trimEnd()
+  })
   if (signal?.aborted) end()
   signal?.addEventListener('abort', end)
   void done.then(() => {
     signal?.removeEventListener('abort', end)
-    open.set(sandbox, (open.get(sandbox) ?? 1) - 1)
     release()
   })
   return {
-    stdin,
+    stdin: input as Writable,
     stdout,
-    verdict,
     done,
     end,
     get failed() {
@@ -200,7 +215,7 @@ async function* rest(
 }
 
 const codes: [RegExp, ErrorCode][] = [
-  [/^No such file or directory$/, 'not_found'],
+  [/^(No such file( or directory)?|nonexistent directory)$/i, 'not_found'],
   [/^(Permission denied|Operation not permitted|Read-only file system)$/, 'forbidden'],
   [/^(No space left on device|Disk quota exceeded|File too large)$|File size limit exceeded/, 'insufficient_storage'],
   [

@@ -1,8 +1,8 @@
 import { inputOffsetHeader, outputOffsetHeader, shellIdHeader, terminals } from '#lib/contract/terminals.ts'
+import type { Size } from '#lib/service/engine/box.ts'
 import { type Caller, implement } from '#lib/service/http/implement.ts'
 import { notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import type { Deps } from '#lib/service/parts.ts'
-import type { Size } from '#lib/service/terminals/pseudo-terminal.ts'
 import { grantOf } from '#lib/service/terminals/tokens.ts'
 
 export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens }: Deps) => {
@@ -28,11 +28,11 @@ export const terminalRoutes = ({ store, devboxes, terminals: runtime, ptyTokens 
       const ticket = ptyTokens.issue(grantOf(caller, key.devboxId), session_name)
       return shell.view(created, `/pty/${session_name}/attach?ticket=${ticket}`)
     },
-    control: ({ params: { session_name }, body, ...caller }) => {
+    control: async ({ params: { session_name }, body, ...caller }) => {
       const shell = runtime.find(keyOf(caller, session_name)) ?? notFound('terminal session', session_name)
       if (body.action === 'resize') shell.resize(body)
       else if (body.action === 'close') shell.close()
-      else if (!shell.signal(body.signal))
+      else if (!(await shell.signal(body.signal)))
         throw new ServiceError('invalid_argument', 'The terminal has no foreground process group', {
           shouldRetry: false,
         })

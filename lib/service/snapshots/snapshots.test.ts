@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createLocalDisks } from '#lib/service/engine/local/disks.ts'
 import { findProcesses, waitUntil } from '#lib/service/engine/processes.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { type Database, openDatabase } from '#lib/service/store/database.ts'
@@ -30,13 +31,17 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   let store: SnapshotStore
   let snapshots: Snapshots
 
+  const disksIn = (folder: string) =>
+    createLocalDisks(isolation, {
+      serviceId,
+      folderOf: (id) => join(root, 'devboxes', id),
+      snapshotFolderOf: (id) => join(folder, id),
+    })
   const open = (folder = join(root, 'snapshots')) =>
     new Snapshots({
       store,
       folder,
-      folderOf: (id) => join(root, 'devboxes', id),
-      isolation,
-      serviceId,
+      disksOf: () => disksIn(folder),
       lostAndFound: new LostAndFound(root),
       quota: new StorageQuota(0),
     })
@@ -77,7 +82,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
   const state = (id: string) => store.state('test', id)
   const restored = async (id: string, signal = new AbortController().signal) => {
     const to = join(root, 'devboxes', 'new')
-    await snapshots.restore(id, to, signal)
+    await disksIn(join(root, 'snapshots')).make(to, { kind: 'snapshot', snapshotId: id }, signal)
     return to
   }
 

@@ -1,33 +1,27 @@
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
-import { copyFolders, measure, removeFolder } from '#lib/service/devboxes/disk.ts'
-import { diskFolders } from '#lib/service/devboxes/mounts.ts'
 import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from '#lib/service/devboxes/record-file.ts'
-import type { Isolation } from '#lib/service/engine/engine.ts'
+import type { Disks } from '#lib/service/engine/box.ts'
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
+import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
-import type { SnapshotStore } from '#lib/service/store/snapshots.ts'
+import type { SnapshotRecord, SnapshotStore } from '#lib/service/store/snapshots.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
 // Unspecified: parallel copies. More slow each other and running commands down.
 const copiesAtOnce = 2
 
-// Unspecified: copy timeout. A devbox can delay its copy on purpose while others wait.
-const maxCopyMs = 60 * 60 * 1000
-
 interface Options {
   store: SnapshotStore
+  /** Holds a folder per snapshot with its record file. */
   folder: string
-  folderOf: (devboxId: string) => string
-  isolation: Isolation
-  serviceId: string
+  disksOf: (devboxId: string) => Disks
   quota: StorageQuota
   lostAndFound: LostAndFound
 }
@@ -41,9 +35,7 @@ interface Taking {
 export class Snapshots {
   readonly #options: Options
   readonly #taking = new Map<string, Taking>()
-  // Separate slots, so queued snapshots don't delay devbox starts.
-  readonly #takeSlots = new Slots(copiesAtOnce)
-  readonly #restoreSlots = new Slots(copiesAtOnce)
+  readonly #slots = new Slots(copiesAtOnce)
   readonly #replays = new Replays<string>()
   readonly #closing = new AbortController()
 
@@ -69,7 +61,7 @@ export class Snapshots {
     for (const name of names) {
       if (this.#closing.signal.aborted) return
       const snapshot = store.find(name)
-      if (snapshot && snapshot.status !== 'complete') await removeFolder(join(folder, name))
+      if (snapshot && snapshot.status !== 'complete') await this.#remove(snapshot)
       else if (snapshot && !hasRecordFile(join(folder, name))) await this.writeRecord(name)
     }
   }
@@ -122,7 +114,7 @@ export class Snapshots {
 
   /** Throws 404, or 409 unless the snapshot is complete and unused by a starting devbox. Can be repeated. */
   async delete(account: string, id: string): Promise<void> {
-    const { store, folder, quota } = this.#options
+    const { store, quota } = this.#options
     const state = store.state(account, id) ?? notFound('snapshot', id)
     if (state.status === 'deleted') return
     const reason = deleteRefusal(state.status)
@@ -131,7 +123,7 @@ export class Snapshots {
       throw new ServiceError('conflict', 'A devbox is starting from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
     quota.add(account, 'snapshots', -(state.snapshot.size_bytes ?? 0))
-    await removeFolder(join(folder, id)).catch(
+    await this.#remove(store.mustFind(id)).catch(
       logFailure(`Could not delete the copy of snapshot ${id}; retrying at the next start`),
     )
   }
@@ -146,16 +138,6 @@ export class Snapshots {
       })
     if (state.status !== 'complete')
       throw new ServiceError('invalid_argument', `Snapshot ${id} failed`, { field: 'snapshot_id' })
-  }
-
-  /** Copies the snapshot's disk to the folder `to`, which must not exist. */
-  async restore(id: string, to: string, stopped: AbortSignal): Promise<void> {
-    const from = join(this.#options.folder, id)
-    const signal = AbortSignal.any([this.#closing.signal, stopped])
-    await this.#restoreSlots.run(signal, async () => {
-      if (!existsSync(from)) throw failed(`The data of snapshot ${id} is missing from the data folder`)
-      await this.#copy(from, to, signal)
-    })
   }
 
   isBeingTaken(devboxId: string): boolean {
@@ -183,8 +165,8 @@ export class Snapshots {
   }
 
   async #take(account: string, id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
-    const { store, folder, folderOf, quota } = this.#options
-    const to = join(folder, id)
+    const { store, folder, disksOf, quota } = this.#options
+    const disks = disksOf(devboxId)
     const signal = AbortSignal.any([given, this.#closing.signal])
     let counted = 0
     const count = (bytes: number) => {
@@ -192,14 +174,14 @@ export class Snapshots {
       counted = bytes
     }
     try {
-      await this.#takeSlots.run(signal, async () => {
-        const { usedBytes } = await measure(diskOf(folderOf(devboxId)), this.#how(signal))
+      await this.#slots.run(signal, async () => {
+        const usedBytes = await disks.usedBytes(devboxId, signal)
         quota.require(account, usedBytes)
         count(usedBytes)
-        await this.#copy(folderOf(devboxId), to, signal)
-        const { sizeBytes } = await measure([to], this.#how(signal))
+        const { sizeBytes } = await disks.snapshot(devboxId, id, signal)
+        await mkdir(join(folder, id), { recursive: true, mode: 0o700 })
         // Write the record file first: it marks the copy as complete, even for an older database.
-        await writeSnapshotFile(to, { ...store.mustFind(id), size_bytes: sizeBytes })
+        await writeSnapshotFile(join(folder, id), { ...store.mustFind(id), size_bytes: sizeBytes })
         store.complete(id, sizeBytes)
         count(sizeBytes)
       })
@@ -208,7 +190,9 @@ export class Snapshots {
       const problem = asServiceError(error)
       if (problem !== error) logFailure(`Snapshot ${id} failed`)(error)
       if (!this.#closing.signal.aborted)
-        await removeFolder(to).catch(logFailure(`Could not delete ${to}; retrying at the next start`))
+        await this.#remove(store.mustFind(id)).catch(
+          logFailure(`Could not delete the copy of snapshot ${id}; retrying at the next start`),
+        )
       count(0)
       await untilStored(
         () => store.fail(id, problem.message),
@@ -219,24 +203,12 @@ export class Snapshots {
     }
   }
 
-  async #copy(from: string, to: string, signal: AbortSignal): Promise<void> {
-    const tooLong = AbortSignal.timeout(maxCopyMs)
-    await mkdir(to, { recursive: true, mode: 0o700 })
-    const how = this.#how(AbortSignal.any([signal, tooLong]))
-    await copyFolders({ from: diskOf(from), to, ...how }).catch((error: unknown) => {
-      throw tooLong.aborted && !signal.aborted ? failed('Copying the disk timed out') : error
-    })
-    if (!existsSync(join(to, 'home'))) throw failed('The devbox has no home directory')
-  }
-
-  #how(signal: AbortSignal) {
-    const { isolation, serviceId } = this.#options
-    return { isolation, marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'snapshots' }, signal }
+  async #remove({ id, source_devbox_id }: Pick<SnapshotRecord, 'id' | 'source_devbox_id'>): Promise<void> {
+    const { disksOf, folder } = this.#options
+    await disksOf(source_devbox_id).removeSnapshot(id)
+    await removeFolder(join(folder, id))
   }
 }
-
-const diskOf = (folder: string): string[] =>
-  diskFolders.map((name) => join(folder, name)).filter((path) => existsSync(path))
 
 const failed = (message: string) => new ServiceError('internal', message, { shouldRetry: false })
 

@@ -52,10 +52,8 @@ export const createDevboxStore = (database: Database) => {
     }),
   })
   // A failed devbox that has run keeps its disk until it is shut down.
-  const countWithDisk = database.prepare(`
-    SELECT count(*) AS total FROM devboxes
-    WHERE account = ? AND status <> 'shutdown'
-      AND (status <> 'failure' OR state_transitions LIKE '%"status":"running"%')`)
+  const hasDisk = `status <> 'shutdown' AND (status <> 'failure' OR state_transitions LIKE '%"status":"running"%')`
+  const countWithDisk = database.prepare(`SELECT count(*) AS total FROM devboxes WHERE account = ? AND ${hasDisk}`)
 
   return {
     ...table,
@@ -128,6 +126,8 @@ export const createDevboxStore = (database: Database) => {
     setIsolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => table.set(id, { isolation }),
 
     countWithDisk: (account: string): number => Number(countWithDisk.get(account)?.total),
+
+    withDisk: (): string[] => table.where(hasDisk).map(({ id }) => id),
 
     unended: (): string[] => table.where("status NOT IN ('failure', 'shutdown')").map(({ id }) => id),
   }

@@ -4,11 +4,9 @@ import { constants as os } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 import { type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
-import type { RunningDevbox } from '#lib/service/engine/engine.ts'
-import { signal } from '#lib/service/engine/processes.ts'
+import type { BoxTerminal, RunningDevbox, Size, TerminalEvents } from '#lib/service/engine/box.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { processStat } from '#lib/service/kit/proc.ts'
-import { Keyboard, PseudoTerminal, type Size } from './pseudo-terminal.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
 
 /** Unspecified: how long a shell without a client is kept. The hosted service keeps it for minutes. */
 const idleTtlSeconds = 3600
@@ -41,10 +39,9 @@ export class Shell {
   readonly account: string
   readonly devboxId: string
   readonly #devbox: RunningDevbox
-  readonly #terminal: PseudoTerminal
+  readonly #terminal: BoxTerminal
   readonly #onEnd: () => void
   readonly #history = new History()
-  readonly #keyboard: Keyboard
   #size: Size
   #client: TerminalClient | undefined
   #disconnectedAt: number | undefined
@@ -67,7 +64,6 @@ export class Shell {
       data: (bytes) => this.#output(bytes),
       ended: (exitCode, signalName) => this.#shellEnded(exitCode, signalName),
     })
-    this.#keyboard = new Keyboard(this.#terminal)
     this.#startIdleTimer()
   }
 
@@ -126,16 +122,17 @@ export class Shell {
     this.#terminal.resize({ cols, rows })
   }
 
-  signal(name: (typeof terminalSignals)[number]): boolean {
-    const group = processStat(this.#terminal.leader ?? 0)?.foregroundGroup ?? -1
-    return group > 0 && signal(-group, name)
+  signal(name: (typeof terminalSignals)[number]): Promise<boolean> {
+    return this.#terminal.kill(name, 'foreground')
   }
 
   close(): void {
-    this.signal('SIGHUP')
-    const shell = this.#terminal.leader
-    if (shell !== undefined) signal(shell, 'SIGHUP')
+    for (const target of ['foreground', 'process'] as const) this.#kill('SIGHUP', target)
     this.end(closedNormallyCode, 'The session was closed')
+  }
+
+  #kill(name: NodeJS.Signals, target: 'foreground' | 'process') {
+    this.#terminal.kill(name, target).catch(logFailure(`Could not signal terminal session ${this.name}`))
   }
 
   end(code: number, reason: string): void {
@@ -145,13 +142,10 @@ export class Shell {
     clearTimeout(this.#idleTimer)
     clearTimeout(this.#lostClientTimer)
     this.#onEnd()
-    this.#keyboard.stop()
+    this.#terminal.stopInput()
     this.#client?.close(code, reason)
     this.#terminal.resume()
-    setTimeout(() => {
-      const shell = this.#terminal.leader
-      if (shell !== undefined) signal(shell, 'SIGKILL')
-    }, hangUpGraceMs).unref()
+    setTimeout(() => this.#kill('SIGKILL', 'process'), hangUpGraceMs).unref()
   }
 
   #shellEnded(exitCode: number, signalName: NodeJS.Signals | undefined) {
@@ -205,10 +199,10 @@ export class Shell {
   #input(client: TerminalClient, bytes: Buffer) {
     if (this.#ended) return
     this.inputBytes += bytes.length
-    this.#keyboard.type(bytes)
-    if (this.#keyboard.pendingBytes <= maxPendingInputBytes) return
+    this.#terminal.write(bytes)
+    if (this.#terminal.pendingBytes <= maxPendingInputBytes) return
     client.isInputPaused = true
-    this.#keyboard.onceBelow(resumeInputBelowBytes, () => {
+    this.#terminal.onceBelow(resumeInputBelowBytes, () => {
       client.isInputPaused = false
     })
   }
@@ -222,21 +216,12 @@ export class Shell {
 
 const isDeliberateClose = (code: number) => code === closedNormallyCode || code === noCode
 
-const startShell = (
-  { sandbox, env }: RunningDevbox,
-  size: Size,
-  events: ConstructorParameters<typeof PseudoTerminal>[3],
-) => {
+const startShell = ({ box, env }: RunningDevbox, size: Size, events: TerminalEvents) => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
   // Unspecified: shell integration marks, and DEVDECK_SHELL_INTEGRATION=0 to turn them off.
-  const marks = env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', sandbox.bashrc]
+  const marks = box.bashrc === undefined || env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', box.bashrc]
   try {
-    return new PseudoTerminal(
-      sandbox,
-      { argv: ['/bin/bash', ...marks, '-i'], env: { ...env, ...terminal } },
-      size,
-      events,
-    )
+    return box.openTerminal({ argv: [box.shell, ...marks, '-i'], env: { ...env, ...terminal } }, size, events)
   } catch (cause) {
     throw new ServiceError('unavailable', 'Could not start the terminal', { cause, retryAfterSeconds: 1 })
   }

@@ -1,7 +1,6 @@
 import { defaultSize } from '#lib/contract/terminals.ts'
-import type { RunningDevbox } from '#lib/service/engine/engine.ts'
+import type { RunningDevbox, Size } from '#lib/service/engine/box.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { Size } from './pseudo-terminal.ts'
 import { type SessionKey, Shell } from './shell.ts'
 
 const devboxEndedCode = 4001

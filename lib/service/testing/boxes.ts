@@ -1,15 +1,14 @@
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Sandbox, type SandboxSpec, spawnIn } from '#lib/service/engine/engine.ts'
+import type { Box } from '#lib/service/engine/box.ts'
+import type { LocalSpec } from '#lib/service/engine/local/launch.ts'
 
 /** Creates the folders of a devbox below `folder`. `more` overrides the defaults. */
-export const makeSandboxSpec = (
+export const makeLocalSpec = (
   folder: string,
-  { devboxId, ...more }: Pick<SandboxSpec, 'devboxId' | 'serviceId'> & Partial<SandboxSpec>,
-): SandboxSpec => {
+  { devboxId, ...more }: Pick<LocalSpec, 'devboxId' | 'serviceId'> & Partial<LocalSpec>,
+): LocalSpec => {
   const at = (name: string) => join(folder, devboxId, name)
   for (const name of ['home', 'tmp', 'run']) mkdirSync(at(name), { recursive: true })
   return {
@@ -25,14 +24,11 @@ export const makeSandboxSpec = (
   }
 }
 
-export const startScript = (sandbox: Sandbox, script: string) =>
-  spawnIn(sandbox.launch({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} }), {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    detached: true,
-  })
+export const startScript = (box: Box, script: string) =>
+  box.start({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} })
 
-export const outputOf = async (sandbox: Sandbox, script: string): Promise<string> => {
-  const child = startScript(sandbox, script)
-  const [output] = await Promise.all([text(child.stdout as Readable), once(child, 'exit')])
+export const outputOf = async (box: Box, script: string): Promise<string> => {
+  const { stdout, exited } = await startScript(box, script)
+  const [output] = await Promise.all([text(stdout), exited])
   return output.trim()
 }

@@ -17,7 +17,7 @@ import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/servic
 import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
 import { defaultMaxEnvironmentBytes } from '#lib/service/config.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import { bubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { bubblewrapProblem, createBubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { Snapshots } from '#lib/service/snapshots/snapshots.ts'
@@ -31,7 +31,7 @@ import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
 import { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
-export const sandboxProblem = await bubblewrap.problem()
+export const sandboxProblem = await bubblewrapProblem()
 
 export interface Trials {
   folder: string
@@ -58,6 +58,11 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
   const folderOf = (devboxId: string) => join(folder, 'devboxes', devboxId)
   const logs = new DevboxLogs(folderOf)
   const serviceId = newId('test')
+  const engine = createBubblewrap({
+    serviceId,
+    folderOf,
+    snapshotFolderOf: (id) => join(folder, 'snapshots', id),
+  })
   const executions = new Executions({
     store: createExecutionStore(database),
     folderOf,
@@ -74,16 +79,14 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     snapshots: new Snapshots({
       store: createSnapshotStore(database),
       folder: join(folder, 'snapshots'),
-      folderOf,
-      isolation: 'bubblewrap',
-      serviceId,
+      disksOf: () => engine.disks,
       lostAndFound: new LostAndFound(folder),
       quota: new StorageQuota(0),
     }),
     lostAndFound: new LostAndFound(folder),
     logs,
     executions,
-    engine: bubblewrap,
+    engineOf: () => engine,
     serviceId,
     dataDir: folder,
     folderOf,

@@ -70,8 +70,9 @@ export const openDevbox = async (
       {
         initiatorType: 'scenario',
         initiatorId: scenarioRunId,
-        root: system ? ['logs'] : rootFoldersOf(plan, environment?.workdir ?? null),
-        ...(system && { system }),
+        origin: system
+          ? { kind: 'system', system, root: ['logs'] }
+          : { kind: 'root', root: rootFoldersOf(plan, environment?.workdir ?? null) },
         ...(environment?.network === 'none' && { network: 'none' }),
       },
     )

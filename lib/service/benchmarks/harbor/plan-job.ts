@@ -1,4 +1,5 @@
 import type { AgentConfig } from '#lib/contract/benchmark-jobs.ts'
+import type { Isolation } from '#lib/service/engine/box.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { JobWarning } from '#lib/service/store/benchmark-jobs.ts'
 import type { ScenarioStore } from '#lib/service/store/scenarios.ts'
@@ -19,7 +20,7 @@ import type { YamlProblem } from './yaml-source.ts'
 
 interface PlanOptions {
   datasetRoots: readonly string[]
-  isolation: 'bubblewrap' | 'none'
+  isolation: Isolation
   store: Pick<Stores, 'secrets' | 'scenarios'>
   namedAgents: NamedAgents
 }

@@ -7,23 +7,23 @@ import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { type Enforcement, enforceLimits } from '../limits.ts'
 import {
   baseEnvironment,
   bashrc,
-  type Command,
-  type Engine,
-  isRootFolder,
   type Launch,
+  type LocalCommand,
+  type LocalSpec,
   markers,
-  type Sandbox,
-  type SandboxSpec,
   spawnIn,
   userOf,
-} from '../engine.ts'
-import { type Enforcement, enforceLimits } from '../limits.ts'
+} from '../local/launch.ts'
+import { createLocalBox, type LocalBox } from '../local/local-box.ts'
+import { createLocalEngine } from '../local/local-engine.ts'
 import { createConnector } from '../network/connector.ts'
 import { type NetworkLaunches, type Outbound, openOutbound, resolverFile } from '../network/outbound.ts'
 import { childrenOf, hasExited, signal, waitUntil } from '../processes.ts'
+import { isRootFolder } from '../root-folders.ts'
 import { masksFor, programFolders, publicEtc } from './host-files.ts'
 import { callNumbers, seccompFilter } from './seccomp.ts'
 import { overlaysOf, prepareSystem } from './system.ts'
@@ -38,49 +38,53 @@ import {
   unshare,
 } from './users.ts'
 
-/** An idle init process holds the namespaces. Commands join it, and the kernel kills them all when it exits. */
-export const bubblewrap: Engine & { problem(): Promise<string | undefined> } = {
+export const createBubblewrap = createLocalEngine({
   isolation: 'bubblewrap',
+  description:
+    'Isolated by bubblewrap: own users, processes, network, files and host name; the host system is read-only',
+  startBox: (spec, report) => startBubblewrap(spec, report),
+})
 
-  start: async (spec, report) => startSandbox(spec, await masksFor(spec), report),
+/** An idle init process holds the namespaces. Commands join it, and the kernel kills them all when it exits. */
+export const startBubblewrap = async (spec: LocalSpec, report?: (sentence: string) => void): Promise<LocalBox> =>
+  startWithMasks(spec, await masksFor(spec), report)
 
-  async problem() {
-    for (const file of [bwrap, nsenter, unshare, perl]) if (!existsSync(file)) return `${file} is missing`
-    const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
-    try {
-      const sandbox = await startSandbox(
-        {
-          devboxId: 'probe',
-          serviceId: basename(folder),
-          hostname: 'probe',
-          dataDir: folder,
-          home: folder,
-          tmp: folder,
-          run: folder,
-          limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
-          network: 'none',
-        },
-        [],
-      )
-      const command = { argv: ['/bin/bash', '-c', 'test "$HOME" = "$PWD" && touch probe'], env: {} }
-      const child = spawnIn(sandbox.launch(command), { stdio: ['ignore', 'ignore', 'pipe'], detached: true })
-      const errorOutput = text(child.stderr as Readable)
-      const [code] = await once(child, 'exit')
-      await sandbox.stop()
-      return code === 0 ? undefined : `a test command failed: ${(await errorOutput).trim() || code}`
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error)
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  },
+/** Why bubblewrap doesn't work on this host; undefined if it does. */
+export const bubblewrapProblem = async (): Promise<string | undefined> => {
+  for (const file of [bwrap, nsenter, unshare, perl]) if (!existsSync(file)) return `${file} is missing`
+  const folder = await mkdtemp(join(tmpdir(), 'devdeck-probe-'))
+  try {
+    const box = await startWithMasks(
+      {
+        devboxId: 'probe',
+        serviceId: basename(folder),
+        hostname: 'probe',
+        dataDir: folder,
+        home: folder,
+        tmp: folder,
+        run: folder,
+        limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
+        network: 'none',
+      },
+      [],
+    )
+    const test = await box.start({ argv: ['/bin/bash', '-c', 'test "$HOME" = "$PWD" && touch probe'], env: {} })
+    test.stdout.resume()
+    const [errorOutput, status] = await Promise.all([text(test.stderr), test.exited])
+    await box.stop()
+    return status === 0 ? undefined : `a test command failed: ${errorOutput.trim() || status}`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
-const startSandbox = async (
-  spec: SandboxSpec,
+const startWithMasks = async (
+  spec: LocalSpec,
   masks: readonly string[],
   report: (sentence: string) => void = () => undefined,
-): Promise<Sandbox> => {
+): Promise<LocalBox> => {
   const enforcement = await enforceLimits(spec, 'bubblewrap', report)
   const user = hasDedicatedUsers() ? allocateUsers(spec.devboxId, spec.system ? 'range' : 'single') : undefined
   const end = async () => {
@@ -113,7 +117,7 @@ const startSandbox = async (
     const namespaces = { holder: holder.pid ?? 0, init, hasOwnUser: user !== undefined }
     const launches = networkLaunches(spec, namespaces, enforcement)
     const outbound = await openOutbound(launches, spec.network, spec.privateNetwork ?? false, report)
-    return runningSandbox(spec, { ...enforcement, end }, holder, { ...namespaces, uid: user?.uid }, outbound)
+    return runningBox(spec, { ...enforcement, end }, holder, { ...namespaces, uid: user?.uid }, outbound)
   } catch (error) {
     holder?.kill('SIGKILL')
     await end()
@@ -121,13 +125,13 @@ const startSandbox = async (
   }
 }
 
-const runningSandbox = (
-  spec: SandboxSpec,
+const runningBox = (
+  spec: LocalSpec,
   enforcement: Enforcement,
   holder: ChildProcess,
   namespaces: Namespaces & { uid: number | undefined },
   outbound: Outbound,
-): Sandbox => {
+): LocalBox => {
   const { init, uid } = namespaces
   const connector = createConnector((command) => enterNetwork(spec, namespaces, command))
   const exited = once(holder, 'exit')
@@ -137,8 +141,11 @@ const runningSandbox = (
     await enforcement.end()
   }
   const cleaned = cleanUp()
-  const ended = cleaned.catch(() => undefined)
-  return {
+  let isStopped = false
+  const ended = cleaned
+    .catch(() => undefined)
+    .then(() => (isStopped ? undefined : 'The devbox was killed from outside'))
+  return createLocalBox(spec, {
     home: homeOf(spec),
     tmp,
     run,
@@ -157,6 +164,7 @@ const runningSandbox = (
     outOfMemoryKills: enforcement.outOfMemoryKills,
     connect: connector.connect,
     async stop() {
+      isStopped = true
       if (holder.exitCode === null && holder.signalCode === null) {
         holder.stdin?.destroy()
         if (childrenOf(holder.pid ?? 0).includes(init)) signal(init, 'SIGKILL')
@@ -165,7 +173,7 @@ const runningSandbox = (
       await cleaned.catch(cleanUp)
       await waitUntil(() => hasExited(init))
     },
-  }
+  })
 }
 
 /** Makes the kernel kill the memory hog rather than this process. */
@@ -198,7 +206,7 @@ const withUser = (file: string, name: string, id: number, rest: string): string 
 }
 
 const networkLaunches = (
-  spec: SandboxSpec,
+  spec: LocalSpec,
   namespaces: Namespaces,
   { launch: { cgroupFiles } }: Enforcement,
 ): NetworkLaunches => {
@@ -233,10 +241,10 @@ interface Namespaces {
 
 // Every mount is nosuid and new mounts need a user namespace, so no file can grant privileges.
 const enter = (
-  spec: SandboxSpec,
+  spec: LocalSpec,
   { holder, init, hasOwnUser }: Namespaces,
   outbound: Outbound['environment'],
-  { argv, env, tty }: Command,
+  { argv, env, tty }: LocalCommand,
 ): Launch => {
   const all = { ...baseEnvironment(spec, { home: homeOf(spec), tmp }), ...outbound, ...env }
   return {
@@ -267,7 +275,7 @@ const enter = (
 // Default container capabilities (CHOWN to SYS_CHROOT) without MKNOD and NET_RAW.
 const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18]
 
-const enterNetwork = (spec: SandboxSpec, namespaces: Namespaces, argv: readonly string[]): Launch => ({
+const enterNetwork = (spec: LocalSpec, namespaces: Namespaces, argv: readonly string[]): Launch => ({
   file: nsenter,
   args: [...throughHolder(namespaces), '-t', String(namespaces.init), '-n', '--', ...argv],
   env: { PATH: '/usr/bin:/bin', ...markers(spec) },
@@ -282,10 +290,10 @@ const tmp = '/tmp'
 const run = '/run/devdeck'
 const bashrcInside = '/run/devdeck-bashrc'
 
-const homeOf = (spec: SandboxSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
+const homeOf = (spec: LocalSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
 
 const boxCommand = (
-  spec: SandboxSpec,
+  spec: LocalSpec,
   uid: number | undefined,
   masks: readonly string[],
 ): Pick<Launch, 'file' | 'args'> => {
@@ -308,7 +316,7 @@ const boxCommand = (
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
 const lockDevices = `for device in ${devices.join(' ')}; do mount -n -o bind,ro /dev/$device /dev/$device & done; wait; exec "$@"`
 
-const boxArguments = (spec: SandboxSpec, masks: readonly string[], at: (source: string) => string): string[] => [
+const boxArguments = (spec: LocalSpec, masks: readonly string[], at: (source: string) => string): string[] => [
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
   ...['--hostname', spec.hostname, '--die-with-parent', '--as-pid-1'],
   ...(spec.system ? ['--cap-drop', 'ALL', '--bind', systemMount, '/'] : machineArguments(spec)),
@@ -329,7 +337,7 @@ const boxArguments = (spec: SandboxSpec, masks: readonly string[], at: (source: 
   ...['/bin/bash', '--norc', '-c', 'trap "" HUP INT TERM; echo ready; exec >/dev/null 2>&1; read -r _'],
 ]
 
-const machineArguments = (spec: SandboxSpec): string[] => [
+const machineArguments = (spec: LocalSpec): string[] => [
   ...(spec.root === undefined ? [] : [...memorySize(spec), '--tmpfs', '/']),
   ...['--unshare-user', '--uid', String(userOf(spec).uid), '--gid', String(userOf(spec).uid)],
   // Nested user namespaces could mount cgroups and lift their limits.
@@ -344,10 +352,10 @@ const hasOption = (option: string): boolean => {
 }
 let help: string | undefined
 
-const sharedMemory = (spec: SandboxSpec): string[] =>
+const sharedMemory = (spec: LocalSpec): string[] =>
   hasOption('--size') ? ['--perms', '1777', ...memorySize(spec), '--tmpfs', '/dev/shm'] : ['--tmpfs', '/dev/shm']
 
-const memorySize = ({ limits }: SandboxSpec): string[] =>
+const memorySize = ({ limits }: LocalSpec): string[] =>
   hasOption('--size') ? ['--size', String(Math.floor(limits.memoryBytes / 2))] : []
 
 const rootFolders = (root: string, at: (source: string) => string): string[] =>

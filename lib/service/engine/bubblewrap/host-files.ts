@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { SandboxSpec } from '../engine.ts'
+import type { LocalSpec } from '../local/launch.ts'
 import { hasDedicatedUsers, isRoot } from './users.ts'
 
 export const programFolders = ['/usr', '/opt', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
@@ -14,7 +14,7 @@ export const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 // Recomputed at each start because modes change. Without a dedicated user only these masks hide private files.
-export const masksFor = async ({ dataDir, system }: Pick<SandboxSpec, 'dataDir' | 'system'>): Promise<string[]> => {
+export const masksFor = async ({ dataDir, system }: Pick<LocalSpec, 'dataDir' | 'system'>): Promise<string[]> => {
   const runsAsService = !hasDedicatedUsers() && (isRoot || system !== undefined)
   const seen = [...programFolders, ...(system ? [] : publicEtcPaths())]
   return [

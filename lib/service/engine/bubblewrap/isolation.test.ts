@@ -3,32 +3,35 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { argv } from 'node:process'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeSandboxSpec, outputOf, startScript } from '#lib/service/testing/boxes.ts'
-import { type Sandbox, type SandboxSpec, spawnIn } from '../engine.ts'
-import { bubblewrap } from './bubblewrap.ts'
+import { findProcesses } from '#lib/service/engine/processes.ts'
+import { readProc } from '#lib/service/kit/proc.ts'
+import { makeLocalSpec, outputOf, startScript } from '#lib/service/testing/boxes.ts'
+import type { LocalSpec } from '../local/launch.ts'
+import type { LocalBox } from '../local/local-box.ts'
+import { bubblewrapProblem, startBubblewrap } from './bubblewrap.ts'
 import { hasDedicatedUsers } from './users.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-isolation-'))
 
-const sandboxSpecOf = (devboxId: string, more: Partial<SandboxSpec> = {}) =>
-  makeSandboxSpec(folder, { devboxId, serviceId: 'isolation-test', ...more })
+const localSpecOf = (devboxId: string, more: Partial<LocalSpec> = {}) =>
+  makeLocalSpec(folder, { devboxId, serviceId: 'isolation-test', ...more })
 
 const syscall = (...call: (number | string)[]) =>
   `perl -e '@a = (${call.join(', ')}); $n = shift @a; print syscall($n, @a) == -1 ? "refused $!" : "done"'`
 
-const problem = await bubblewrap.problem()
+const problem = await bubblewrapProblem()
 
 describe.skipIf(problem !== undefined)('an isolated devbox', () => {
-  let one: Sandbox
-  let other: Sandbox
+  let one: LocalBox
+  let other: LocalBox
   beforeAll(async () => {
     mkdirSync(join(folder, 'one', 'home', 'before'), { recursive: true })
     writeFileSync(join(folder, 'one', 'home', 'before', 'file'), 'kept')
-    one = await bubblewrap.start(sandboxSpecOf('one'))
-    other = await bubblewrap.start(sandboxSpecOf('other', { network: 'none', user: { uid: 1234, name: 'ada' } }))
+    one = await startBubblewrap(localSpecOf('one'))
+    other = await startBubblewrap(localSpecOf('other', { network: 'none', user: { uid: 1234, name: 'ada' } }))
   })
   afterAll(async () => {
     await Promise.all([one.stop(), other.stop()])
@@ -37,13 +40,15 @@ describe.skipIf(problem !== undefined)('an isolated devbox', () => {
 
   describe.runIf(hasDedicatedUsers())('of a service that runs as root', () => {
     it('has a unique host user for its processes and disk', async () => {
-      const child = startScript(one, 'echo started; exec sleep 1000')
-      await once(child.stdout as Readable, 'data')
-      const sleeping = one.leader(child.pid ?? 0)
+      const process = await startScript(one, 'echo started; exec sleep 1000')
+      await once(process.stdout, 'data')
+      const [sleeping] = findProcesses({ DEVDECK_SERVICE_ID: 'isolation-test', DEVDECK_DEVBOX_ID: 'one' }).filter(
+        (pid) => readProc(pid, 'cmdline')?.startsWith('sleep\0'),
+      )
       const ids = /^Uid:\t(.*)\nGid:\t(.*)\nFDSize:.*\nGroups:[\t ]*(.*?)[\t ]*$/m.exec(
         readFileSync(`/proc/${sleeping}/status`, 'utf8'),
       )
-      child.kill()
+      await process.kill('SIGKILL', 'group')
       const [uid] = ids?.[1]?.split('\t') ?? []
       expect(ids?.slice(1)).toEqual([Array(4).fill(uid).join('\t'), Array(4).fill(uid).join('\t'), ''])
       expect(Number(uid)).toBeGreaterThan(1_879_048_191)
@@ -64,9 +69,9 @@ describe.skipIf(problem !== undefined)('an isolated devbox', () => {
   })
 
   it.each([
-    ['a command', (sandbox: Sandbox) => outputOf(sandbox, 'cat /proc/self/status')],
-    ['the init process', (sandbox: Sandbox) => outputOf(sandbox, 'cat /proc/1/status')],
-    ['a child of a command', (sandbox: Sandbox) => outputOf(sandbox, 'setsid -w bash -c "cat /proc/self/status"')],
+    ['a command', (box: LocalBox) => outputOf(box, 'cat /proc/self/status')],
+    ['the init process', (box: LocalBox) => outputOf(box, 'cat /proc/1/status')],
+    ['a child of a command', (box: LocalBox) => outputOf(box, 'setsid -w bash -c "cat /proc/self/status"')],
   ])('gives %s no capabilities and a seccomp filter', async (_, status) => {
     const lines = await status(one)
     expect(lines).toMatch(/^NoNewPrivs:\t1$/m)
@@ -113,7 +118,7 @@ describe.skipIf(problem !== undefined)('an isolated devbox', () => {
     const root = join(folder, 'third', 'root')
     for (const name of ['app', 'etc', 'usr']) mkdirSync(join(root, name), { recursive: true })
     writeFileSync(join(root, '.hidden'), '')
-    const third = await bubblewrap.start(sandboxSpecOf('third', { root }))
+    const third = await startBubblewrap(localSpecOf('third', { root }))
     try {
       const script = 'mkdir /results; echo made | tee /app/a /results/b /c; ls -A / /etc/passwd; touch /usr/d /etc/d'
       const words = await outputOf(third, script)
@@ -130,13 +135,11 @@ describe.skipIf(problem !== undefined)('an isolated devbox', () => {
   })
 
   it('shows only its own processes', async () => {
-    const child = spawnIn(other.launch({ argv: ['/bin/sleep', '4321'], env: {} }), {
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
+    const process = await other.start({ argv: ['/bin/sleep', '4321'], env: {} })
     const seen = await outputOf(one, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')
     expect(seen).not.toContain('sleep 4321')
-    expect(seen).not.toContain(String(process.argv[1]))
-    child.kill()
+    expect(seen).not.toContain(String(argv[1]))
+    await process.kill('SIGKILL', 'group')
   })
 
   it("can't change the host, even if the service runs as root", async () => {
@@ -203,11 +206,8 @@ describe.skipIf(problem !== undefined)('an isolated devbox', () => {
     ['/nothing', 127],
     ['/etc', 126],
   ])("reports that %s isn't a program, with the shell's exit status", async (path, code) => {
-    const child = spawnIn(one.launch({ argv: [path], env: {} }), {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      detached: true,
-    })
-    const [words, [exitCode]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
+    const { stderr, exited } = await one.start({ argv: [path], env: {} })
+    const [words, exitCode] = await Promise.all([text(stderr), exited])
     expect([exitCode, words]).toEqual([code, expect.stringMatching(`^devdeck: ${path}: `)])
   })
 })

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
-import type { Layer, Sandbox } from '../engine.ts'
-import { bubblewrap } from './bubblewrap.ts'
+import { makeLocalSpec, outputOf } from '#lib/service/testing/boxes.ts'
+import type { Layer } from '../box.ts'
+import type { LocalBox } from '../local/local-box.ts'
+import { bubblewrapProblem, startBubblewrap } from './bubblewrap.ts'
 import { makeSystemBase, systemProblem } from './system.ts'
 import { hasDedicatedUsers } from './users.ts'
 
-const problem = (await bubblewrap.problem()) ?? (await systemProblem())
+const problem = (await bubblewrapProblem()) ?? (await systemProblem())
 const hostFolders = [
   ...['/usr/src', '/usr/share', '/usr/lib', '/usr/local', '/usr/local/bin', '/usr/local/lib', '/opt', '/var/lib/dpkg'],
   ...['/root', '/home', '/srv', '/var/lib', '/etc', '/etc/profile.d', '/etc/ssl/certs', '/tmp'],
@@ -50,8 +51,8 @@ done
 for d in closed unentered; do ls -R $d; chmod -R 777 $d; cp -a $d /tree; mv $d /other; grep -r . $d /tree /other; rm -rf $d; done
 grep -r . .`
 
-const reached = async (sandbox: Sandbox, script: string) => {
-  const output = await outputOf(sandbox, `${script}\necho over`)
+const reached = async (box: LocalBox, script: string) => {
+  const output = await outputOf(box, `${script}\necho over`)
   expect(output).toMatch(/\nover$/)
   return output.split('\n').filter((line) => line.includes(secret))
 }
@@ -63,13 +64,13 @@ describe.skipIf(problem !== undefined || !hasDedicatedUsers())(
       for (const path of made) rmSync(path, { recursive: true, force: true })
     })
 
-    const start = async (dataDir: string, devboxId: string, layers: Layer[] = []): Promise<Sandbox> => {
+    const start = async (dataDir: string, devboxId: string, layers: Layer[] = []): Promise<LocalBox> => {
       const root = join(dataDir, devboxId, 'root')
       mkdirSync(join(root, 'logs'), { recursive: true })
       const base = await makeSystemBase(join(dataDir, 'environments'))
       const system = { base, layers, own: join(dataDir, devboxId, 'system') }
-      return bubblewrap.start(
-        makeSandboxSpec(dataDir, { devboxId, serviceId: 'root-only-test', root, system, network: 'none' }),
+      return startBubblewrap(
+        makeLocalSpec(dataDir, { devboxId, serviceId: 'root-only-test', root, system, network: 'none' }),
       )
     }
 

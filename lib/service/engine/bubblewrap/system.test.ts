@@ -2,29 +2,30 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
-import type { Layer, Sandbox } from '../engine.ts'
-import { bubblewrap } from './bubblewrap.ts'
+import { makeLocalSpec, outputOf } from '#lib/service/testing/boxes.ts'
+import type { Layer } from '../box.ts'
+import type { LocalBox } from '../local/local-box.ts'
+import { bubblewrapProblem, startBubblewrap } from './bubblewrap.ts'
 import { makeSystemBase, systemProblem } from './system.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-system-test-'))
 const own = (devboxId: string) => join(folder, devboxId, 'system')
 
-const start = async (devboxId: string, layers: Layer[] = []): Promise<Sandbox> => {
+const start = async (devboxId: string, layers: Layer[] = []): Promise<LocalBox> => {
   const root = join(folder, devboxId, 'root')
   mkdirSync(join(root, 'logs'), { recursive: true })
   const base = await makeSystemBase(join(folder, 'environments'))
   const system = { base, layers, own: own(devboxId) }
   const limits = { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 }
-  const spec = makeSandboxSpec(folder, { devboxId, serviceId: 'system-test', root, system, limits, network: 'none' })
-  return bubblewrap.start(spec)
+  const spec = makeLocalSpec(folder, { devboxId, serviceId: 'system-test', root, system, limits, network: 'none' })
+  return startBubblewrap(spec)
 }
 
-const problem = (await bubblewrap.problem()) ?? (await systemProblem())
+const problem = (await bubblewrapProblem()) ?? (await systemProblem())
 
 describe.skipIf(problem !== undefined)('a devbox with its own root file system', () => {
-  let one: Sandbox
-  let other: Sandbox
+  let one: LocalBox
+  let other: LocalBox
   beforeAll(async () => {
     one = await start('one')
     other = await start('other')

@@ -5,7 +5,7 @@ import { chmod, lchown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { System } from '../engine.ts'
+import type { System } from '../box.ts'
 import { isBelow, machineFolders, privatePaths, publicNamesForUsers } from './host-files.ts'
 import { allocateUsers, hasDedicatedUsers, type Overlay, runAsUser, systemMount } from './users.ts'
 

@@ -5,7 +5,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Launch, SandboxSpec } from '../engine.ts'
+import type { Launch, LocalSpec } from '../local/launch.ts'
 import { callNumbers } from './seccomp.ts'
 
 const numbers = { CHOWN: 0, DAC_OVERRIDE: 1, SETGID: 6, SETUID: 7, SYS_CHROOT: 18, SYS_ADMIN: 21 }
@@ -57,7 +57,7 @@ export const allocateUsers = (name: string, kind: keyof typeof pools): { uid: nu
   throw new Error(`All ${count} user ranges are in use`)
 }
 
-export const chownDisk = async (uid: number, { home, tmp, run, root }: SandboxSpec): Promise<void> => {
+export const chownDisk = async (uid: number, { home, tmp, run, root }: LocalSpec): Promise<void> => {
   const folders = root === undefined ? [] : (await readdir(root)).map((name) => join(root, name))
   const others: string[] = []
   for (const path of [home, tmp, run, ...folders]) if ((await lstat(path)).uid !== uid) others.push(path)

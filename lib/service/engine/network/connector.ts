@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { type Launch, spawnIn } from '../engine.ts'
+import { type Launch, spawnIn } from '../local/launch.ts'
 
 export interface Reply {
   request: number

@@ -6,17 +6,18 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findProcesses } from '#lib/service/engine/processes.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
-import { makeSandboxSpec, outputOf } from '#lib/service/testing/boxes.ts'
+import { makeLocalSpec, outputOf } from '#lib/service/testing/boxes.ts'
 import { ownAddresses, startNeighbor, startOwnServer } from '#lib/service/testing/neighbor.ts'
-import { bubblewrap } from '../bubblewrap/bubblewrap.ts'
-import type { Sandbox, SandboxSpec } from '../engine.ts'
+import { bubblewrapProblem, startBubblewrap } from '../bubblewrap/bubblewrap.ts'
+import type { LocalSpec } from '../local/launch.ts'
+import type { LocalBox } from '../local/local-box.ts'
 import { slirpProblem } from './outbound.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-outbound-'))
 const serviceId = `outbound-${process.pid}`
 
-const start = (devboxId: string, more: Partial<SandboxSpec> = {}, report?: (sentence: string) => void) =>
-  bubblewrap.start(makeSandboxSpec(folder, { devboxId, serviceId, ...more }), report)
+const start = (devboxId: string, more: Partial<LocalSpec> = {}, report?: (sentence: string) => void) =>
+  startBubblewrap(makeLocalSpec(folder, { devboxId, serviceId, ...more }), report)
 
 const call = (address: string, port: number) =>
   `exec 3<>/dev/tcp/${address}/${port} && printf 'GET /x HTTP/1.0\\r\\nHost: h\\r\\n\\r\\n' >&3 && timeout 10 tail -n 1 <&3`
@@ -38,7 +39,7 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
         print(e)
 END`
 
-const problem = (await bubblewrap.problem()) ?? slirpProblem()
+const problem = (await bubblewrapProblem()) ?? slirpProblem()
 const neighbor = problem === undefined ? await startNeighbor() : undefined
 const machine = await startOwnServer()
 afterAll(() => {
@@ -48,15 +49,15 @@ afterAll(() => {
 })
 
 describe.skipIf(problem !== undefined)('a devbox with a network', () => {
-  let sandbox: Sandbox
+  let box: LocalBox
   beforeAll(async () => {
-    sandbox = await start('one')
+    box = await start('one')
   })
-  afterAll(() => sandbox.stop())
+  afterAll(() => box.stop())
 
   it("can't change its routes", async () => {
     const words = await outputOf(
-      sandbox,
+      box,
       'ip route del unreachable 10.0.0.0/8; ip link set tap0 down; unshare -Urn true; ip xfrm policy flush; ip route',
     )
     expect(words).toMatch(/not permitted/)
@@ -72,18 +73,18 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
     const [first = 0] = stack()
     process.kill(first, 'SIGKILL')
     await expect.poll(stack).not.toContain(first)
-    await expect.poll(() => outputOf(sandbox, 'ip route')).toMatch(/^default via/m)
+    await expect.poll(() => outputOf(box, 'ip route')).toMatch(/^default via/m)
   })
 
   describe.skipIf(neighbor === undefined)('next to another host', () => {
     const { address, own, privateAddress, port } = neighbor ?? { address: '', own: '', privateAddress: '', port: 0 }
 
     it('reaches a public address but no private one', async () => {
-      expect(await outputOf(sandbox, call(address, port))).toBe('GET h/x 0')
-      expect(await outputOf(sandbox, call(privateAddress, port))).toMatch(/No route to host/)
-      expect(await outputOf(sandbox, call(own, machine.port))).toMatch(/No route to host/)
-      expect(await outputOf(sandbox, callBound(privateAddress, port))).not.toContain('connected')
-      await outputOf(sandbox, callBound('239.9.9.9', port))
+      expect(await outputOf(box, call(address, port))).toBe('GET h/x 0')
+      expect(await outputOf(box, call(privateAddress, port))).toMatch(/No route to host/)
+      expect(await outputOf(box, call(own, machine.port))).toMatch(/No route to host/)
+      expect(await outputOf(box, callBound(privateAddress, port))).not.toContain('connected')
+      await outputOf(box, callBound('239.9.9.9', port))
       const hostSocket = createSocket('udp4').bind(0, own)
       await once(hostSocket, 'listening')
       hostSocket.setMulticastInterface(own)

@@ -9,7 +9,7 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import { ownAddresses, startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { writeTask } from '#lib/service/testing/trials.ts'
-import { bubblewrap } from '../bubblewrap/bubblewrap.ts'
+import { bubblewrapProblem } from '../bubblewrap/bubblewrap.ts'
 import { hasDedicatedUsers } from '../bubblewrap/users.ts'
 import { slirpProblem } from './outbound.ts'
 
@@ -65,7 +65,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 })
 
-const problem = (await bubblewrap.problem()) ?? (hasDedicatedUsers() ? undefined : 'the tests do not run as root')
+const problem = (await bubblewrapProblem()) ?? (hasDedicatedUsers() ? undefined : 'the tests do not run as root')
 const withoutSlirp =
   '{ [ ! -e /usr/bin/slirp4netns ] || mount --bind /dev/null /usr/bin/slirp4netns; } && exec "$0" "$@"'
 const ways = [

@@ -1,26 +1,22 @@
-import { removeGroupOf, removeGroupsOf } from '../cgroup.ts'
-import {
-  baseEnvironment,
-  bashrc,
-  type Engine,
-  type Launch,
-  markers,
-  type Sandbox,
-  type SandboxSpec,
-  takeTerminal,
-} from '../engine.ts'
 import { type Enforcement, enforceLimits } from '../limits.ts'
+import { killProcesses } from '../local/kill-processes.ts'
+import { baseEnvironment, bashrc, type Launch, type LocalSpec, markers, takeTerminal } from '../local/launch.ts'
+import { createLocalBox, type LocalBox } from '../local/local-box.ts'
+import { createLocalEngine } from '../local/local-engine.ts'
 import { connectToLoopback } from '../network/loopback.ts'
-import { findProcesses, signal, waitUntil } from '../processes.ts'
 
-export const plainProcess: Engine = {
+export const createPlainProcess = createLocalEngine({
   isolation: 'none',
-  start: async (spec, report = () => undefined) => runningSandbox(spec, await enforceLimits(spec, 'none', report)),
-}
+  description: "Not isolated: processes run as the service's user",
+  startBox: (spec, report) => startPlainProcess(spec, report),
+})
 
-const runningSandbox = (spec: SandboxSpec, enforcement: Enforcement): Sandbox => {
-  const { promise: ended, resolve } = Promise.withResolvers<void>()
-  return {
+export const startPlainProcess = async (spec: LocalSpec, report?: (sentence: string) => void): Promise<LocalBox> =>
+  runningBox(spec, await enforceLimits(spec, 'none', report ?? (() => undefined)))
+
+const runningBox = (spec: LocalSpec, enforcement: Enforcement): LocalBox => {
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>()
+  return createLocalBox(spec, {
     home: spec.home,
     tmp: spec.tmp,
     run: spec.run,
@@ -44,9 +40,9 @@ const runningSandbox = (spec: SandboxSpec, enforcement: Enforcement): Sandbox =>
     async stop() {
       await enforcement.end()
       await killProcesses(markers(spec))
-      resolve()
+      resolve(undefined)
     },
-  }
+  })
 }
 
 const program = (argv: readonly string[], tty: string | undefined): Pick<Launch, 'file' | 'args'> => {
@@ -54,16 +50,3 @@ const program = (argv: readonly string[], tty: string | undefined): Pick<Launch,
     tty === undefined ? argv : ['/bin/bash', '-p', '-c', `${takeTerminal} exec "$@"`, 'devbox', tty, ...argv]
   return { file, args }
 }
-
-/** Kills processes found by cgroup, environment, session and descent; without cgroups, one that changes all escapes. */
-export const killProcesses = async (marked: Marks): Promise<void> => {
-  const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
-  await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
-  await waitUntil(() => {
-    const found = findProcesses({ ...marked })
-    for (const pid of found) signal(pid, 'SIGKILL')
-    return found.length === 0
-  })
-}
-
-type Marks = Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'> & Partial<ReturnType<typeof markers>>

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Machine } from '#lib/service/engine/bubblewrap/system.ts'
-import { isRootFolder } from '#lib/service/engine/engine.ts'
+import { isRootFolder } from '#lib/service/engine/root-folders.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../../outcome.ts'
 import {

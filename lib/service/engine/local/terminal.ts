@@ -3,18 +3,11 @@ import { chownSync, closeSync, constants, openSync, readFileSync, readSync, writ
 import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
-import { type Command, type Launch, type Sandbox, spawnIn } from '#lib/service/engine/engine.ts'
-
-export interface Size {
-  cols: number
-  rows: number
-}
-
-interface Events {
-  /** `bytes` is only valid during the call; the buffer is reused. */
-  data(bytes: Uint8Array): void
-  ended(exitCode: number, signal: NodeJS.Signals | undefined): void
-}
+import { processStat } from '#lib/service/kit/proc.ts'
+import type { BoxTerminal, Command, Size, TerminalEvents } from '../box.ts'
+import { signal } from '../processes.ts'
+import { type Launch, spawnIn } from './launch.ts'
+import type { Launcher } from './process.ts'
 
 // Only the native binding: the package's class also spawns the command and may lose the last output.
 const native = requireBinary('pty.node')
@@ -25,18 +18,21 @@ const readBytes = 4095
 // More than the kernel buffers after the shell has exited.
 const maxLastBytes = 256 * 1024
 
-export class PseudoTerminal {
-  readonly fd: number
-  readonly #sandbox: Sandbox
+type Means = Launcher & { ptmx?: string; uid?: number }
+
+export class LocalTerminal implements BoxTerminal {
+  readonly #master: number
+  readonly #leader: Launcher['leader']
+  readonly #keyboard: Keyboard
   readonly #stream: ReadStream
   readonly #child: ChildProcess
   #exited = false
 
-  constructor(sandbox: Sandbox, command: Pick<Command, 'argv' | 'env'>, size: Size, events: Events) {
-    const { master, slave, tty } = openTerminal(sandbox)
+  constructor(means: Means, command: Command, size: Size, events: TerminalEvents) {
+    const { master, slave, tty } = openTerminal(means)
     try {
       native.resize(master, size.cols, size.rows)
-      const launch = sandbox.launch({ ...command, tty })
+      const launch = means.launch({ ...command, tty })
       this.#child =
         slave === undefined
           ? spawnIn(unlocked(launch), { stdio: ['ignore', 'ignore', 'ignore', master], detached: true })
@@ -49,8 +45,9 @@ export class PseudoTerminal {
       // Otherwise the terminal would stay open after its last process.
       if (slave !== undefined) closeSync(slave)
     }
-    this.#sandbox = sandbox
-    this.fd = master
+    this.#leader = means.leader
+    this.#master = master
+    this.#keyboard = new Keyboard(master, () => this.#isOpen)
     const callback = (length: number, buffer: Uint8Array) => {
       events.data(buffer.subarray(0, length))
       return true
@@ -70,16 +67,36 @@ export class PseudoTerminal {
     })
   }
 
-  get isOpen(): boolean {
+  get #isOpen(): boolean {
     return !this.#stream.destroyed
   }
 
-  get leader(): number | undefined {
-    return this.#exited ? undefined : this.#sandbox.leader(this.#child.pid ?? 0)
+  get pendingBytes(): number {
+    return this.#keyboard.pendingBytes
+  }
+
+  write(bytes: Buffer): void {
+    this.#keyboard.type(bytes)
+  }
+
+  onceBelow(bytes: number, run: () => void): void {
+    this.#keyboard.onceBelow(bytes, run)
+  }
+
+  stopInput(): void {
+    this.#keyboard.stop()
+  }
+
+  async kill(name: NodeJS.Signals, target: 'foreground' | 'process'): Promise<boolean> {
+    const leader = this.#exited ? undefined : this.#leader(this.#child.pid ?? 0)
+    if (leader === undefined) return false
+    if (target === 'process') return signal(leader, name)
+    const group = processStat(leader)?.foregroundGroup ?? -1
+    return group > 0 && signal(-group, name)
   }
 
   resize({ cols, rows }: Size): void {
-    if (this.isOpen) native.resize(this.fd, cols, rows)
+    if (this.#isOpen) native.resize(this.#master, cols, rows)
   }
 
   pause(): void {
@@ -94,8 +111,8 @@ export class PseudoTerminal {
   #readLast(take: (bytes: Buffer) => void) {
     const bytes = Buffer.allocUnsafe(readBytes)
     try {
-      for (let length = 0; this.isOpen && length < maxLastBytes; ) {
-        const read = readSync(this.fd, bytes)
+      for (let length = 0; this.#isOpen && length < maxLastBytes; ) {
+        const read = readSync(this.#master, bytes)
         if (read === 0) return
         length += read
         take(bytes.subarray(0, read))
@@ -112,7 +129,7 @@ interface OpenTerminal {
   tty: string
 }
 
-const openTerminal = ({ ptmx, uid }: Sandbox): OpenTerminal => {
+const openTerminal = ({ ptmx, uid }: Means): OpenTerminal => {
   if (ptmx === undefined) return { ...native.open(80, 24), tty: '/proc/self/fd/0' }
   // In the devbox's devpts, so it has a name there for programs such as tty, screen and gpg.
   const master = openSync(ptmx, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
@@ -139,16 +156,18 @@ const unlocked = (launch: Launch): Launch => ({
 const retryMs = 5
 
 /** Writes input without blocking: a stream's `write` blocks the whole process while a program doesn't read. */
-export class Keyboard {
-  readonly #terminal: Pick<PseudoTerminal, 'fd' | 'isOpen'>
+class Keyboard {
+  readonly #master: number
+  readonly #isOpen: () => boolean
   #pending: Buffer[] = []
   #timer: NodeJS.Timeout | undefined
   #notify: { bytes: number; run: () => void } | undefined
   #stopped = false
   pendingBytes = 0
 
-  constructor(terminal: Pick<PseudoTerminal, 'fd' | 'isOpen'>) {
-    this.#terminal = terminal
+  constructor(master: number, isOpen: () => boolean) {
+    this.#master = master
+    this.#isOpen = isOpen
   }
 
   type(bytes: Buffer) {
@@ -185,9 +204,9 @@ export class Keyboard {
   }
 
   #writeOnce(bytes: Buffer): number | undefined {
-    if (!this.#terminal.isOpen) return undefined
+    if (!this.#isOpen()) return undefined
     try {
-      return writeSync(this.#terminal.fd, bytes)
+      return writeSync(this.#master, bytes)
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : undefined
     }

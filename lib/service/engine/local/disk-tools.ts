@@ -1,16 +1,15 @@
 import { once } from 'node:events'
-import { lstatSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Isolation } from '#lib/service/engine/engine.ts'
-import { signal as sendSignal } from '#lib/service/engine/processes.ts'
 import { diskFull, ServiceError } from '#lib/service/kit/errors.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
+import { signal as sendSignal } from '../processes.ts'
+import type { LocalIsolation } from './launch.ts'
 
 interface Tool {
   argv: readonly string[]
   reads?: readonly string[]
   writes?: readonly string[]
-  isolation: Isolation
+  isolation: LocalIsolation
   marks: Record<string, string>
   signal?: AbortSignal
   onOutput?: (line: string) => void
@@ -113,11 +112,3 @@ const sumUp = `$1 == "d" || $2 == 1 || !seen[$3]++ {
   count++; used += 512 * $5
   if ($1 == "f") size += $4 < 512 * $5 ? $4 : 512 * $5
 } END { printf "%.0f %.0f %.0f\\n", size, used, count }`
-
-/** Deletes a folder tree. Node's own removal fails on paths over 4096 bytes and on folders without permissions. */
-export const removeFolder = async (path: string): Promise<void> => {
-  if (!lstatSync(path, { throwIfNoEntry: false })) return
-  const script = 'rm -rf -- "$1" || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }'
-  const [code] = await once(spawnProcess('/bin/sh', ['-c', script, 'sh', path], { stdio: 'ignore' }), 'exit')
-  if (code !== 0) throw new Error(`Could not delete ${path} (rm exited with ${code})`)
-}

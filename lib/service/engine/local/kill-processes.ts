@@ -1,0 +1,16 @@
+import { removeGroupOf, removeGroupsOf } from '../cgroup.ts'
+import { findProcesses, signal, waitUntil } from '../processes.ts'
+import type { markers } from './launch.ts'
+
+/** Kills processes found by cgroup, environment, session and descent; without cgroups, one that changes all escapes. */
+export const killProcesses = async (marked: Marks): Promise<void> => {
+  const { DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId } = marked
+  await (devboxId === undefined ? removeGroupsOf(serviceId) : removeGroupOf({ serviceId, devboxId }))
+  await waitUntil(() => {
+    const found = findProcesses({ ...marked })
+    for (const pid of found) signal(pid, 'SIGKILL')
+    return found.length === 0
+  })
+}
+
+type Marks = Pick<ReturnType<typeof markers>, 'DEVDECK_SERVICE_ID'> & Partial<ReturnType<typeof markers>>
