@@ -113,6 +113,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     secrets: store.secrets,
     networkPolicies: store.networkPolicies,
     snapshots,
+    objects,
     lostAndFound,
     logs,
     executions,

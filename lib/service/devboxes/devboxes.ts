@@ -26,7 +26,7 @@ import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { WatchedDisk } from './disk-watch.ts'
 import { isUnfinished, removeStaged, stageMounts } from './mounts.ts'
-import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
+import { type MountSources, type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
 import { originFile, writeOrigin } from './origin.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
 import { DevboxSession, networkOf, type Reasons, type SessionOptions } from './session.ts'
@@ -38,7 +38,7 @@ const maxConcurrentStarts = 8
 const maxConcurrentRestores = 2
 const watchMs = 2000
 
-interface Options extends SessionOptions {
+interface Options extends SessionOptions, MountSources {
   maxPerAccount: number
   lostAndFound: LostAndFound
   executions: {
@@ -107,9 +107,9 @@ export class Devboxes {
   }
 
   async #create(account: string, body: DevboxCreate, how: How): Promise<string> {
-    const { store, folderOf, engineOf } = this.#options
+    const { store, folderOf, engineOf, serviceId } = this.#options
     const { origin, network } = how
-    const { mounts, ...plan } = planDevbox(body)
+    const { mounts, ...plan } = planDevbox(account, body, this.#options)
     this.#requireAvailable(account, plan)
     if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
@@ -118,7 +118,12 @@ export class Devboxes {
     const id = newId('dbx')
     try {
       await mkdir(folderOf(id), { recursive: true, mode: 0o700 })
-      await stageMounts(folderOf(id), mounts)
+      const { isolation } = engineOf(plan)
+      await stageMounts(folderOf(id), mounts, {
+        maxBytes: resourcesOf(plan.launch_parameters).diskGb * 2 ** 30,
+        isolation: isolation === 'bubblewrap' ? isolation : 'none',
+        marks: { DEVDECK_SERVICE_ID: serviceId },
+      })
       if (origin) await writeOrigin(folderOf(id), { origin, ...(network && { network }) })
       this.#requireAvailable(account, plan)
       const now = Date.now()

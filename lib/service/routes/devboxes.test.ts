@@ -96,7 +96,8 @@ describe('devboxes', () => {
       [{ type: 'file_mount', target: 'x' }, 400, 'mounts[0]'],
       [{ type: 'swamp_mount' }, 400, 'mounts[0].type'],
       [null, 400, 'mounts[0].type'],
-      [{ type: 'object_mount', object_id: 'o', object_path: 'p' }, 501, 'mounts[0].type'],
+      [{ type: 'object_mount', object_id: 'o', object_path: 'p' }, 400, 'mounts[0].object_id'],
+      [{ type: 'object_mount', object_id: 'o' }, 400, 'mounts[0]'],
       [{ type: 'broker_mount', axon_id: 'axn_1' }, 501, 'mounts[0].type'],
     ] as const)
       await expect(service.client.devboxes.create({ body: { mounts: [mount] } })).rejects.toMatchObject({

@@ -20,6 +20,7 @@ import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { bubblewrapProblem, createBubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { Executions } from '#lib/service/executions/executions.ts'
 import { newId } from '#lib/service/kit/ids.ts'
+import { Objects } from '#lib/service/objects/objects.ts'
 import { Snapshots } from '#lib/service/snapshots/snapshots.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
@@ -27,6 +28,7 @@ import { createExecutionStore } from '#lib/service/store/executions.ts'
 import { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import { LostAndFound } from '#lib/service/store/lost-and-found.ts'
 import { createNetworkPolicyStore } from '#lib/service/store/network-policies.ts'
+import { createObjectStore } from '#lib/service/store/objects.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
 import { StorageQuota } from '#lib/service/store/storage-quota.ts'
@@ -70,20 +72,21 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     maxPerAccount: 1000,
     quota: new StorageQuota(0),
   })
+  const limits = { lostAndFound: new LostAndFound(folder), quota: new StorageQuota(0) }
   const secrets = createSecretStore(database, join(folder, 'secrets-key'))
   const devboxes = new Devboxes({
     store: createDevboxStore(database),
     maxPerAccount: 100,
     secrets,
     networkPolicies: createNetworkPolicyStore(database),
+    objects: new Objects({ ...limits, store: createObjectStore(database), folder: join(folder, 'objects') }),
     snapshots: new Snapshots({
       store: createSnapshotStore(database),
       folder: join(folder, 'snapshots'),
       disksOf: () => engine.disks,
-      lostAndFound: new LostAndFound(folder),
-      quota: new StorageQuota(0),
+      ...limits,
     }),
-    lostAndFound: new LostAndFound(folder),
+    lostAndFound: limits.lostAndFound,
     logs,
     executions,
     engineOf: () => engine,

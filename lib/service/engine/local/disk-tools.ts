@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { diskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { Slots } from '#lib/service/kit/slots.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { signal as sendSignal } from '../processes.ts'
 import type { LocalIsolation } from './launch.ts'
@@ -112,3 +113,77 @@ const sumUp = `$1 == "d" || $2 == 1 || !seen[$3]++ {
   count++; used += 512 * $5
   if ($1 == "f") size += $4 < 512 * $5 ? $4 : 512 * $5
 } END { printf "%.0f %.0f %.0f\\n", size, used, count }`
+
+export interface Archive {
+  file: string
+  isCompressed: boolean
+}
+
+interface Unpack extends Archive, Pick<Tool, 'isolation' | 'marks'> {
+  to: string
+  maxBytes: number
+}
+
+/** Unspecified: maximum number of files in an archive. */
+const maxEntries = 1_000_000
+const unpacksAtOnce = new Slots(2)
+
+/** Unpacks a tar archive into the folder `to`. GNU tar keeps members and links inside it, also without isolation. */
+export const unpackArchive = async ({ file, isCompressed, to, maxBytes, ...how }: Unpack) => {
+  const tooMany = new AbortController()
+  let entries = 0
+  let firstError: string | undefined
+  const code = await unpacksAtOnce
+    .run(tooMany.signal, () =>
+      run({
+        ...how,
+        argv: [
+          'bash',
+          '-c',
+          unpackScript,
+          'bash',
+          file,
+          `${maxBytes}`,
+          to,
+          ...(isCompressed ? ['gzip', '-dc'] : ['cat']),
+        ],
+        reads: [file],
+        writes: [to],
+        signal: tooMany.signal,
+        onOutput: () => {
+          if (++entries > maxEntries) tooMany.abort()
+        },
+        onError: (line) => {
+          firstError ||= line.replace(/^(tar|gzip): (stdin: )?/, '')
+        },
+      }),
+    )
+    .catch((error: unknown) => {
+      if (!tooMany.signal.aborted) throw error
+      return undefined
+    })
+  if (firstError?.endsWith('No space left on device')) throw diskFull()
+  const { usedBytes } = await measure([to], how)
+  return { usedBytes, problem: usedBytes > maxBytes ? tooLarge : problemOf(code, firstError) }
+}
+
+const tooLarge = "The archive is too large for the devbox's disk"
+const problemOf = (code: number | null | undefined, firstError: string | undefined): string | undefined => {
+  if (code === 0) return undefined
+  if (code === undefined) return `The archive has more than ${maxEntries} files`
+  if (code === unpackCodes.tooLarge) return tooLarge
+  if (code === unpackCodes.special) return 'The archive has entries other than files, folders and links'
+  return `The archive cannot be unpacked: ${firstError ?? `tar exited with ${code}`}`
+}
+
+const unpackCodes = { tooLarge: 3, special: 4 }
+// The reader is killed by SIGPIPE (141) if it has more than tar may get.
+const unpackScript = `
+"\${@:4}" <"$1" | head -c "$2" | tar -xv --no-same-owner --no-same-permissions -C "$3" -f -
+status=("\${PIPESTATUS[@]}")
+if [[ \${status[2]} != 0 ]]; then [[ \${status[0]} != 141 ]] || exit ${unpackCodes.tooLarge}; exit 1; fi
+chmod -R u+rwX -- "$3" || exit 1
+# Sparse files would grow when they are copied.
+total=$(find "$3" -type f -printf '%s\\n' | awk '{ sum += $1 } END { printf "%.0f", sum }')
+(( total <= $2 )) || exit ${unpackCodes.tooLarge}
+[[ -z $(find "$3" ! -type f ! -type d ! -type l -print -quit) ]] || exit ${unpackCodes.special}`

@@ -1,5 +1,5 @@
-import { type Dirent, existsSync } from 'node:fs'
-import { copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { constants, type Dirent, existsSync } from 'node:fs'
+import { copyFile, lstat, mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
@@ -121,9 +121,10 @@ const copyOver = async (from: string, to: string): Promise<void> => {
     const there = await lstat(target).catch(() => undefined)
     if (there && there.isDirectory() !== entry.isDirectory())
       if (there.isDirectory() || !there.isSymbolicLink())
-        throw new Error(`The snapshot has something else at the path of a mounted file: ${entry.name}`)
+        throw new Error(`The disk has something else at the path of a mounted file: ${entry.name}`)
     if (there && !there.isDirectory()) await rm(target)
-    if (!entry.isDirectory()) await copyFile(join(from, entry.name), target)
+    if (entry.isSymbolicLink()) await symlink(await readlink(join(from, entry.name)), target)
+    else if (!entry.isDirectory()) await copyFile(join(from, entry.name), target, constants.COPYFILE_FICLONE)
     else {
       if (!there?.isDirectory()) await mkdir(target, { mode: 0o755 })
       await copyOver(join(from, entry.name), target)
