@@ -109,9 +109,15 @@ export class Workbench {
       const running = this.#devbox()
       return { ...running, env: { ...running.env, ...env } }
     }
-    const asUserScript = user === null ? script : asUser(user, script)
-    const command = cwd ? `cd -- ${quotePath(cwd)} || exit\n${asUserScript}` : asUserScript
-    return executions.launch(devboxId, devbox, { account, command })
+    const { box, env: variables } = this.#devbox()
+    const home = env?.HOME ?? variables.HOME ?? box.home
+    const folder = cwd?.replace(/^~(?=\/|$)/, home)
+    return executions.launch(devboxId, devbox, {
+      account,
+      command: script,
+      ...(folder && { cwd: folder }),
+      ...(user !== null && { user }),
+    })
   }
 
   async #finished(id: string): Promise<Finished> {
@@ -196,7 +202,7 @@ export class Workbench {
   async tail(path: string): Promise<string> {
     try {
       return outputTail(
-        await this.run(`[[ -f $FILE ]] && tail -c ${maxTailLength} -- "$FILE" | tail -n ${tailLines}`, {
+        await this.run(`[ -f "$FILE" ] && tail -c ${maxTailLength} -- "$FILE" | tail -n ${tailLines}`, {
           env: { FILE: path },
           cwd: '/',
           user: null,
@@ -220,26 +226,6 @@ export class Workbench {
     return devboxes.running(account, devboxId, 'execute')
   }
 }
-
-/** As `docker exec --user`: numeric users need not exist; without a group, the user's own groups apply. */
-const asUser = (user: string, script: string): string =>
-  `exec /bin/bash -c ${quote(becomeUser)} devdeck ${quote(user)} /bin/bash -c ${quote(script)}`
-
-const becomeUser = `user=$1 group= groups=--init-groups
-[[ $user == *:* ]] && group=\${user#*:} user=\${user%%:*} groups=--clear-groups
-IFS=: read -r name _ uid gid _ home _ < <(getent passwd -- "$user")
-if [[ ! $uid ]]; then
-  [[ $user =~ ^[0-9]+$ ]] || { echo "unable to find user $user: no matching entries in passwd file" >&2; exit 126; }
-  uid=$user gid=0 home=/ name=$user groups=--clear-groups
-fi
-if [[ $group ]]; then
-  IFS=: read -r _ _ gid _ < <(getent group -- "$group")
-  [[ $gid ]] || gid=$group
-  [[ $gid =~ ^[0-9]+$ ]] || { echo "unable to find group $group: no matching entries in group file" >&2; exit 126; }
-fi
-[[ $HOME && $HOME != /root ]] && home=$HOME
-export HOME=$home USER=$name LOGNAME=$name
-exec setpriv --reuid "$uid" --regid "$gid" "$groups" -- "\${@:2}"`
 
 export const outputTail = ({ stdout, stderr }: Finished): string => {
   const lines = (text: string) => text.trimEnd().split('\n').slice(-tailLines).join('\n')

@@ -120,8 +120,8 @@ describeUnderEachIsolation('the limits of a box, under isolation', (isolation) =
     const groups = groupsOf(box)
     const procs = () =>
       readFileSync(join(groups[0] ?? '', 'cgroup.procs'), 'utf8')
-        .trim()
         .split('\n')
+        .filter(Boolean)
     const before = procs().length
     const ended = runScript(box, 'sleep 1000')
     await expect.poll(() => procs().length).toBeGreaterThan(before)

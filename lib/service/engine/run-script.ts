@@ -1,15 +1,14 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { BoxProcess, RunningDevbox } from './box.ts'
+import type { BoxProcess, Command, RunningDevbox } from './box.ts'
 
 export const streams = ['stdout', 'stderr'] as const
 export type Stream = (typeof streams)[number]
 
-interface Options {
+interface Options extends Pick<Command, 'cwd' | 'user' | 'stdin'> {
   script: string
   attach(stream: Stream, reader: Readable): void
-  stdin?: boolean
   /** Exit status of a command that was canceled before it started. */
   canceled?(): number | undefined
   started?(process: BoxProcess): void
@@ -19,7 +18,7 @@ interface Options {
 /** Runs a shell script of any length. Resolves to its exit status once its own output is complete. */
 export const runScript = async (
   { box, env }: Pick<RunningDevbox, 'box' | 'env'>,
-  { script, attach, stdin = false, canceled, started, keepsOutputOpen }: Options,
+  { script, attach, canceled, started, keepsOutputOpen, ...how }: Options,
 ): Promise<number> => {
   const isLong = Buffer.byteLength(script) > maxArgumentBytes
   const file = isLong ? await box.putRunFile('script', script) : undefined
@@ -27,7 +26,7 @@ export const runScript = async (
     const argv = [box.shell, '-c', file === undefined ? script : `. '${file.path}'`]
     const before = canceled?.()
     if (before !== undefined) return before
-    const process = await box.start({ argv, env, stdin })
+    const process = await box.start({ ...how, argv, env })
     const readers = [process.stdout, process.stderr]
     for (const stream of streams) attach(stream, process[stream])
     try {

@@ -28,6 +28,9 @@ export interface Launch {
   id?: string | null | undefined
   requestId?: string
   attachStdin?: boolean | null | undefined
+  cwd?: string
+  /** As for `docker exec --user`. */
+  user?: string
 }
 
 interface Options {
@@ -75,7 +78,7 @@ export class Executions {
 
   /** `devbox` throws if the devbox isn't running; not called for a repeated launch. */
   launch(devboxId: string, devbox: () => RunningDevbox, launch: Launch): string {
-    const { account, command, shellName, id, requestId, attachStdin } = launch
+    const { account, command, shellName, id, requestId, attachStdin, cwd, user } = launch
     if (command.includes('\0'))
       throw new ServiceError('invalid_argument', 'command must not contain a NUL character', { field: 'command' })
     const record: ExecutionRecord = {
@@ -94,6 +97,15 @@ export class Executions {
     const existing = this.#existing(record, id)
     if (existing !== undefined) return existing
     const running = devbox()
+    if (record.shell_name !== null && running.box.bashrc === undefined)
+      throw new ServiceError(
+        'invalid_argument',
+        "shell_name: named shells require bash, which this devbox doesn't have",
+        {
+          field: 'shell_name',
+          shouldRetry: false,
+        },
+      )
     this.#requireCapacity(account)
     this.#options.quota.require(account)
     const shellKey = record.shell_name === null ? undefined : `${devboxId} ${record.shell_name}`
@@ -113,6 +125,8 @@ export class Executions {
         shell_name: record.shell_name,
       }),
       attachStdin: attachStdin ?? false,
+      ...(cwd !== undefined && { cwd }),
+      ...(user !== undefined && { user }),
     })
     const key = keyOf(devboxId, record.id)
     this.#live.set(key, live)

@@ -19,6 +19,8 @@ interface Options {
   allowance: OutputAllowance
   log: CommandLog
   attachStdin: boolean
+  cwd?: string
+  user?: string
 }
 
 export class LiveExecution {
@@ -88,7 +90,10 @@ export class LiveExecution {
   }
 
   #spawn(): Promise<number> {
-    return runScript(this.#options.devbox, {
+    const { devbox, cwd, user } = this.#options
+    return runScript(devbox, {
+      ...(cwd !== undefined && { cwd }),
+      ...(user !== undefined && { user }),
       script: this.#script(),
       attach: (stream, reader) => {
         reader.pipe(this.output[stream].sink, { end: false })

@@ -92,7 +92,8 @@ const writeScript = `
 fail() { echo "$target: $1" >&2; exit 1; }
 target=$(realpath -m "$1" 2>/dev/null && echo /) || {
   mkdir -p "\${1%/*}/" || exit
-  target=$(readlink -f "$1" && echo /) || { target=$1; fail 'Too many levels of symbolic links'; }
+  target=$1//
+  [ ! -L "$1" ] || target=$(readlink -f "$1" && echo /) || { target=$1; fail 'Too many levels of symbolic links'; }
 }
 target=\${target%??}
 [ -d "$target" ] && fail 'Is a directory'
@@ -174,7 +175,9 @@ const start = async (devbox: RunningDevbox, { script, args, stdin, signal }: Com
     },
     async succeed(path: string) {
       await done
-      if (failed !== undefined) throw fileError(path, /: ([^:]+)$/.exec(failed)?.[1] ?? failed)
+      // dash and busybox shorten this reason.
+      const reason = failed?.replace(/: no such file$/i, ': No such file or directory')
+      if (reason !== undefined) throw fileError(path, /: ([^:]+)$/.exec(reason)?.[1] ?? reason)
     },
   }
 }
@@ -215,7 +218,7 @@ async function* rest(
 }
 
 const codes: [RegExp, ErrorCode][] = [
-  [/^(No such file( or directory)?|nonexistent directory)$/i, 'not_found'],
+  [/^No such file or directory$/, 'not_found'],
   [/^(Permission denied|Operation not permitted|Read-only file system)$/, 'forbidden'],
   [/^(No space left on device|Disk quota exceeded|File too large)$|File size limit exceeded/, 'insufficient_storage'],
   [

@@ -75,7 +75,7 @@ const copyArtifact = async (
   exclude: readonly string[],
 ): Promise<void> => {
   const path = posix.resolve('/', source)
-  const { exitStatus } = await from.run('[[ -e $FILE || -L $FILE ]]', { env: { FILE: path }, cwd: '/' })
+  const { exitStatus } = await from.run('[ -e "$FILE" ] || [ -L "$FILE" ]', { env: { FILE: path }, cwd: '/' })
   if (exitStatus !== 0 || path === '/') {
     log.say(`Artifact ${source} does not exist`)
     return

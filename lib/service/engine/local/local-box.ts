@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { lchown, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Box, Command } from '../box.ts'
+import { asUser } from './as-user.ts'
 import type { LocalSpec } from './launch.ts'
 import { type Launcher, startProcess } from './process.ts'
 import { LocalTerminal } from './terminal.ts'
@@ -23,8 +24,8 @@ export type LocalBox = Box & Means
 export const createLocalBox = (spec: LocalSpec, means: Means): LocalBox => ({
   ...means,
   shell: '/bin/bash',
-  start: (command) => startProcess(means, inFolder(command)),
-  openTerminal: (command, size, events) => new LocalTerminal(means, inFolder(command), size, events),
+  start: (command) => startProcess(means, wrapped(command)),
+  openTerminal: (command, size, events) => new LocalTerminal(means, wrapped(command), size, events),
   async putRunFile(prefix, text) {
     // A random name, because the devbox could redirect the write through a symlink.
     const name = `${prefix}-${randomBytes(8).toString('hex')}`
@@ -37,11 +38,12 @@ export const createLocalBox = (spec: LocalSpec, means: Means): LocalBox => ({
   isDiskFull: () => isFull(spec.home),
 })
 
-const inFolder = (command: Command): Command => {
-  const { cwd, argv } = command
-  if (cwd === undefined) return command
-  return { ...command, argv: ['/bin/sh', '-c', 'cd -- "$1" && shift && exec "$@"', 'devdeck', cwd, ...argv] }
-}
+const wrapped = ({ cwd, user, argv, ...command }: Command): Command => ({
+  ...command,
+  argv: [...(cwd === undefined ? [] : inFolder(cwd)), ...(user === undefined ? [] : asUser(user)), ...argv],
+})
+
+const inFolder = (cwd: string) => ['/bin/bash', '-c', 'cd -- "$1" || exit; shift; exec "$@"', 'devdeck', cwd]
 
 const fullBelowBytes = 8 * 2 ** 20
 
