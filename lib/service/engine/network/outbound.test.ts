@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -74,6 +75,25 @@ describe.skipIf(problem !== undefined)('a devbox with a network', () => {
     process.kill(first, 'SIGKILL')
     await expect.poll(stack).not.toContain(first)
     await expect.poll(() => outputOf(box, 'ip route')).toMatch(/^default via/m)
+  })
+
+  it.runIf(process.getuid?.() === 0)("leaves the host's shared mounts in place", async () => {
+    const shared = join(folder, 'shared')
+    const inner = join(shared, 'inner')
+    const tmpfs = (path: string) => {
+      mkdirSync(path)
+      execFileSync('mount', ['-t', 'tmpfs', 'none', path])
+    }
+    tmpfs(shared)
+    execFileSync('mount', ['--make-shared', shared])
+    tmpfs(inner)
+    const other = await start('beside-shared')
+    try {
+      expect(readFileSync('/proc/self/mounts', 'utf8')).toContain(` ${inner} `)
+    } finally {
+      await other.stop()
+      execFileSync('umount', ['--recursive', shared])
+    }
   })
 
   describe.skipIf(neighbor === undefined)('next to another host', () => {

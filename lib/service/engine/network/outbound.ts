@@ -24,6 +24,9 @@ export interface Outbound {
 }
 
 const slirp4netns = '/usr/bin/slirp4netns'
+// With --enable-sandbox, slirp4netns as root detaches its mounts without making them private: shared mounts of the
+// host, such as those of a container engine, would be unmounted for all.
+const slirpCommand = [...(process.getuid?.() === 0 ? ['/usr/bin/unshare', '--mount', '--'] : []), slirp4netns]
 const ipCommand = ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip', '/bin/ip'].find(existsSync)
 const tunDevice = '/dev/net/tun'
 const interfaceName = 'tap0'
@@ -76,7 +79,7 @@ const startSlirp = async (
   report: (sentence: string) => void,
 ): Promise<Outbound> => {
   const start = async () => {
-    const child = spawnIn(launches.onHostNetwork([slirp4netns, ...options, launches.path, interfaceName]), {
+    const child = spawnIn(launches.onHostNetwork([...slirpCommand, ...options, launches.path, interfaceName]), {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     })
