@@ -30,7 +30,4 @@ export const hostedOnly = defineEndpoints('hostedOnly', 'stable', {
   listPublicBlueprints: operation('GET', '/v1/blueprints/list_public'),
   previewBlueprint: operation('POST', '/v1/blueprints/preview'),
   blueprintLogs: operation('GET', '/v1/blueprints/:id/logs'),
-  ...resource('Agent', '/v1/agents'),
-  listPublicAgents: operation('GET', '/v1/agents/list_public'),
-  countAgentDevboxes: operation('GET', '/v1/agents/devbox_counts'),
 })

@@ -1,4 +1,5 @@
 import { accounts } from './accounts.ts'
+import { agents } from './agents.ts'
 import { axons } from './axons.ts'
 import { benchmarkJobs } from './benchmark-jobs.ts'
 import { benchmarkRuns } from './benchmark-runs.ts'
@@ -41,6 +42,7 @@ export const contract = {
   keys,
   networkPolicies,
   objects,
+  agents,
   gatewayConfigs,
   mcpConfigs,
   scenarioRuns,

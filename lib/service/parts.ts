@@ -114,6 +114,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     networkPolicies: store.networkPolicies,
     snapshots,
     objects,
+    agents: store.agents,
     lostAndFound,
     logs,
     executions,

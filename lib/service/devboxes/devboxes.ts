@@ -24,10 +24,12 @@ import { untilStored } from '#lib/service/kit/until-stored.ts'
 import { waitForChange } from '#lib/service/kit/wait-for-change.ts'
 import type { DevboxRecord } from '#lib/service/store/devboxes.ts'
 import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts'
+import { setupFile, writeSetup } from './agent-setup.ts'
 import type { WatchedDisk } from './disk-watch.ts'
 import { isUnfinished, removeStaged, stageMounts } from './mounts.ts'
-import { type MountSources, type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
+import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
 import { originFile, writeOrigin } from './origin.ts'
+import type { MountSources } from './plan-mounts.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
 import { DevboxSession, networkOf, type Reasons, type SessionOptions } from './session.ts'
 
@@ -109,7 +111,7 @@ export class Devboxes {
   async #create(account: string, body: DevboxCreate, how: How): Promise<string> {
     const { store, folderOf, engineOf, serviceId } = this.#options
     const { origin, network } = how
-    const { mounts, ...plan } = planDevbox(account, body, this.#options)
+    const { mounts, setup, ...plan } = planDevbox(account, body, this.#options)
     this.#requireAvailable(account, plan)
     if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
@@ -124,6 +126,7 @@ export class Devboxes {
         isolation: isolation === 'bubblewrap' ? isolation : 'none',
         marks: { DEVDECK_SERVICE_ID: serviceId },
       })
+      if (setup.length > 0) await writeSetup(folderOf(id), setup)
       if (origin) await writeOrigin(folderOf(id), { origin, ...(network && { network }) })
       this.#requireAvailable(account, plan)
       const now = Date.now()
@@ -149,7 +152,7 @@ export class Devboxes {
     return id
   }
 
-  #requireAvailable(account: string, plan: Omit<NewDevboxPlan, 'mounts'>) {
+  #requireAvailable(account: string, plan: Omit<NewDevboxPlan, 'mounts' | 'setup'>) {
     const { store, maxPerAccount, secrets, snapshots } = this.#options
     if (plan.snapshot_id !== null) snapshots.requireComplete(account, plan.snapshot_id)
     const missing = secrets.missing(account, [...new Set(Object.values(plan.secrets))])
@@ -394,7 +397,7 @@ export class Devboxes {
     const { engineOf, folderOf } = this.#options
     await engineOf(devbox).disks.remove(devbox.id)
     await removeStaged(folderOf(devbox.id))
-    await rm(join(folderOf(devbox.id), originFile), { force: true })
+    for (const file of [originFile, setupFile]) await rm(join(folderOf(devbox.id), file), { force: true })
   }
 
   /** Batched, because every write waits for the disk. */

@@ -3,8 +3,10 @@ import { copyFile, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path'
 import { type Archive, unpackArchive } from '#lib/service/engine/local/disk-tools.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
+import { quote } from '#lib/service/kit/quoting.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import { namesIn } from '#lib/service/store/lost-and-found.ts'
+import { setupFile } from './agent-setup.ts'
 import { originFile } from './origin.ts'
 
 interface Place {
@@ -33,10 +35,20 @@ export const mountFile = (field: string, path: string, content: FileMount['conte
 
 /** Accepts the paths of `mountFile`, and the home directory and `/tmp` themselves. */
 export const mountArchive = (field: string, path: string, archive: Archive): ArchiveMount => {
+  return { field, ...folderAt(field, path), archive }
+}
+
+/** Returns the path of a folder in the devbox as shell text. */
+export const shellFolder = (field: string, path: string): string => {
+  const place = folderAt(field, path)
+  const root = place.folder === 'home' ? '"$HOME"' : `"\${TMPDIR:-/tmp}"`
+  return place.path ? `${root}/${quote(place.path)}` : root
+}
+
+const folderAt = (field: string, path: string) => {
   const place = path === '' ? undefined : placeOf(path)
-  if (!place)
-    throw invalidMount(field, `${JSON.stringify(path)} must be a folder: the home directory, /tmp or below them`)
-  return { field, ...place, archive }
+  if (place) return place
+  throw invalidMount(field, `${JSON.stringify(path)} must be a folder: the home directory, /tmp or below them`)
 }
 
 const placeOf = (path: string): Omit<Place, 'field'> | undefined => {
@@ -109,8 +121,8 @@ export const isUnfinished = (folder: string): boolean => {
   return lstatSync(folder).isDirectory() && names.every((name) => foldersBeforeStart.includes(name))
 }
 
-const foldersBeforeStart = ['mounts', originFile]
+const foldersBeforeStart = ['mounts', originFile, setupFile]
 const staged = (folder: string) => join(folder, 'mounts')
 
-const invalidMount = (field: string, problem: string) =>
+export const invalidMount = (field: string, problem: string) =>
   new ServiceError('invalid_argument', `${field}: ${problem}`, { field })

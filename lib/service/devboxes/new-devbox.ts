@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import * as z from 'zod/mini'
 import type { StringMap } from '#lib/contract/common.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
@@ -7,15 +6,9 @@ import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
 import { idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { findLaunchProblem } from '#lib/service/domain/launch-parameters.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { Objects } from '#lib/service/objects/objects.ts'
-import { type Mount, mountArchive, mountFile } from './mounts.ts'
+import { type MountSources, planMounts } from './plan-mounts.ts'
 
 export type NewDevboxPlan = ReturnType<typeof planDevbox>
-
-/** Records that mounts refer to by ID. */
-export interface MountSources {
-  objects: Pick<Objects, 'requireComplete' | 'pathOf'>
-}
 
 export const planDevbox = (account: string, body: DevboxCreate, sources: MountSources) => {
   rejectUnsupported(body)
@@ -33,10 +26,7 @@ export const planDevbox = (account: string, body: DevboxCreate, sources: MountSo
     secrets: checkedSecrets(body.secrets ?? {}),
     entrypoint: body.entrypoint || null,
     snapshot_id: body.snapshot_id || null,
-    mounts: [
-      ...Object.entries(body.file_mounts ?? {}).map(([path, content]) => mountFile('file_mounts', path, content)),
-      ...(body.mounts ?? []).map((mount, i) => mountOf(account, mount, `mounts[${i}]`, sources)),
-    ],
+    ...planMounts(account, body, sources),
   }
 }
 
@@ -61,40 +51,6 @@ const rejectUnsupported = (body: DevboxCreate) => {
         field,
         'requires a proxy that this service does not run; pass the credential to the devbox with secrets',
       )
-}
-
-const unsupportedMounts = ['agent_mount', 'code_mount', 'broker_mount']
-const FileMount = z.object({ target: z.string(), content: z.string() })
-const ObjectMount = z.object({ object_id: z.string(), object_path: z.string() })
-
-const mountOf = (account: string, mount: unknown, field: string, sources: MountSources): Mount => {
-  const type: unknown = (mount as { type?: unknown } | null)?.type
-  if (type === 'file_mount') {
-    const { target, content } = parseMount(FileMount, mount, field)
-    return mountFile(field, target, content)
-  }
-  if (type === 'object_mount') {
-    const { object_id, object_path } = parseMount(ObjectMount, mount, field)
-    return mountObject(account, object_id, object_path, field, sources)
-  }
-  if (typeof type === 'string' && unsupportedMounts.includes(type))
-    throw fieldError('not_implemented', `${field}.type`, `${type} is not supported by this service; use file_mount`)
-  throw invalid(`${field}.type`, 'is not a mount type')
-}
-
-const parseMount = <S extends z.ZodMiniObject>(schema: S, mount: unknown, field: string): z.output<S> => {
-  const { data } = schema.safeParse(mount)
-  if (data) return data
-  throw invalid(field, `must have ${Object.keys(schema.shape).join(' and ')} strings`)
-}
-
-/** Unpacks tar and tgz objects; writes others as they are. */
-const mountObject = (account: string, id: string, path: string, field: string, { objects }: MountSources): Mount => {
-  const { content_type } = objects.requireComplete(account, id, `${field}.object_id`)
-  const file = objects.pathOf(id)
-  return content_type === 'tar' || content_type === 'tgz'
-    ? mountArchive(field, path, { file, isCompressed: content_type === 'tgz' })
-    : mountFile(field, path, { file })
 }
 
 // Linux limits one variable to 128 KiB, and all variables plus arguments to 2 MiB.

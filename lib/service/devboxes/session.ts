@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
@@ -19,6 +21,7 @@ import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
+import { readSetup, type SetupStep, setupFile } from './agent-setup.ts'
 import { removeStaged } from './mounts.ts'
 import { readOrigin } from './origin.ts'
 
@@ -201,11 +204,14 @@ export class DevboxSession {
     this.#log('info', engine.description)
     for (const sentence of box.notEnforced) this.#log('warn', sentence)
     await this.#host.move('provisioned')
-    for (const command of spec.launch_parameters.launch_commands ?? []) {
-      const { ok, failureReason } = await this.#run(box, 'setup_commands', command)
+    const setup = await readSetup(this.#folder)
+    const launch = (spec.launch_parameters.launch_commands ?? []).map((command): SetupStep => ({ command }))
+    for (const { command, env } of [...setup, ...launch]) {
+      const { ok, failureReason } = await this.#run(box, 'setup_commands', command, env)
       if (stopped.aborted) return
       if (!ok) return this.#fail(failureReason)
     }
+    await rm(join(this.#folder, setupFile), { force: true })
     this.#lastUsedMs = spec.last_used_ms ?? Date.now()
     if ((await this.#host.move('initialized')) === undefined) return
     await this.#store('keep-alive time', () => this.arm())
@@ -220,11 +226,11 @@ export class DevboxSession {
     else this.#host.shutDown('entrypoint_exit')
   }
 
-  async #run(box: Box, source: LogSource, command: string) {
+  async #run(box: Box, source: LogSource, command: string, env?: Record<string, string>) {
     const kills = box.outOfMemoryKills()
     const log = this.#options.logs.command(this.id, { source, cmd: command })
     const exitStatus = await runScript(
-      { box, env: this.#env },
+      { box, env: { ...this.#env, ...env } },
       {
         script: command,
         attach: (stream, reader) => reader.on('data', (chunk: Buffer) => log.output(stream, chunk)),

@@ -1,6 +1,7 @@
 import { type Contract, contract } from '#lib/contract/index.ts'
 import { implement, type Route } from '#lib/service/http/implement.ts'
 import type { Deps } from '#lib/service/parts.ts'
+import { agentRoutes } from './agents.ts'
 import { axonRoutes } from './axons.ts'
 import { benchmarkJobRoutes } from './benchmark-jobs.ts'
 import { benchmarkRunRoutes } from './benchmark-runs.ts'
@@ -57,6 +58,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   keys: keyRoutes(deps),
   networkPolicies: networkPolicyRoutes(deps),
   objects: objectRoutes(deps),
+  agents: agentRoutes(deps),
   gatewayConfigs: gatewayConfigRoutes(deps),
   mcpConfigs: mcpConfigRoutes(deps),
   scenarioRuns: scenarioRunRoutes(deps),

@@ -6,13 +6,11 @@ const noGateways =
   'This service has no gateways; pass the credential to the devbox as a secret (POST /v1/secrets, then "secrets" of POST /v1/devboxes)'
 const noBlueprints =
   'This service has no blueprints; set up a devbox, take a snapshot and create devboxes from it ("snapshot_id")'
-const noAgents = 'This service has no agents; install software in a devbox with "launch_commands"'
 
 const alternatives: readonly [start: string, message: string][] = [
   ['/v1/devboxes/:id/create_ssh_key', 'This service has no SSH; open a terminal or run commands in the devbox'],
   ['/v1/devboxes/', noGateways],
   ['/v1/blueprints', noBlueprints],
-  ['/v1/agents', noAgents],
 ]
 
 export const hostedOnlyRoutes = (): Route[] =>

@@ -24,6 +24,7 @@ const idOf = (path: string): keyof typeof ids => {
     'gateway-configs': 'gateway',
     'mcp-configs': 'mcp',
     objects: 'object',
+    agents: 'agent',
   }
   return known[resource ?? ''] ?? ''
 }
@@ -65,6 +66,7 @@ beforeAll(async () => {
   const gateway = await client.gatewayConfigs.create({ body: config })
   const mcp = await client.mcpConfigs.create({ body: { ...config, allowed_tools: ['*'] } })
   const object = await client.objects.create({ body: { name: 'object', content_type: 'text' } })
+  const named = await client.agents.create({ body: { name: 'agent' } })
   const axon = await client.axons.create({ body: { name: 'axon', metadata: { team: 'a' } } })
   const devbox = await client.devboxes.createAndAwaitRunning({ body: { metadata: { team: 'a' }, tunnel: {} } })
   const params = { id: devbox.id }
@@ -92,6 +94,7 @@ beforeAll(async () => {
     gateway: gateway.id,
     mcp: mcp.id,
     object: object.id,
+    agent: named.id,
     axon: axon.id,
     scorer: scorer.id,
     scenario,

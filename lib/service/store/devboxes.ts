@@ -20,13 +20,16 @@ export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'bl
   secrets: StringMap
   entrypoint: string | null
   snapshot_id: string | null
+  /** Agents mounted at creation. */
+  agent_names: readonly string[]
   tunnel: Tunnel | null
   keep_alive_until_ms: number | null
   last_used_ms: number | null
 }
 
 type Later = 'end_time_ms' | 'state_transitions' | 'failure_reason' | 'shutdown_reason' | 'isolation'
-type NewDevbox = Omit<DevboxRecord, 'seq' | 'keep_alive_until_ms' | 'last_used_ms' | Later>
+type NewDevbox = Omit<DevboxRecord, 'seq' | 'agent_names' | 'keep_alive_until_ms' | 'last_used_ms' | Later> &
+  Partial<Pick<DevboxRecord, 'agent_names'>>
 
 interface Move {
   status: DevboxStatus
@@ -42,7 +45,7 @@ export const createDevboxStore = (database: Database) => {
   const table = createTable(database, 'devboxes', {
     json: [
       ...(['launch_parameters', 'environment_variables', 'metadata', 'state_transitions'] as const),
-      ...(['tunnel', 'secrets', 'isolation'] as const),
+      ...(['tunnel', 'secrets', 'isolation', 'agent_names'] as const),
     ],
     metadata: 'devbox_metadata',
     view: (row: DevboxRecord): Devbox => ({

@@ -289,6 +289,16 @@ export const migrations: readonly string[] = [
   ALTER TABLE api_keys ADD COLUMN scopes TEXT;
   ALTER TABLE api_keys ADD COLUMN parent_id TEXT;
   ALTER TABLE api_keys ADD COLUMN is_from_api INTEGER NOT NULL DEFAULT 0;`,
+  `CREATE TABLE agents (
+    ${record},
+    name TEXT NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    version TEXT,
+    source TEXT
+  ) STRICT;
+  CREATE INDEX agents_by_account ON agents (account, seq);
+  CREATE INDEX agents_by_name ON agents (account, name, seq);
+  ALTER TABLE devboxes ADD COLUMN agent_names TEXT NOT NULL DEFAULT '[]';`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

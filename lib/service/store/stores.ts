@@ -1,3 +1,4 @@
+import { createAgentStore } from './agents.ts'
 import { createAxonStore } from './axons/axons.ts'
 import { createAxonEventStore } from './axons/events.ts'
 import { createBenchmarkJobStore } from './benchmark-jobs.ts'
@@ -27,6 +28,7 @@ export const createStores = (database: Database, secretsKeyFile: string) => {
     secrets: createSecretStore(database, secretsKeyFile),
     networkPolicies: createNetworkPolicyStore(database),
     objects: createObjectStore(database),
+    agents: createAgentStore(database),
     gatewayConfigs: createGatewayConfigStore(database),
     mcpConfigs: createMcpConfigStore(database),
     snapshots: createSnapshotStore(database),

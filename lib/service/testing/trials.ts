@@ -22,6 +22,7 @@ import { Executions } from '#lib/service/executions/executions.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { Objects } from '#lib/service/objects/objects.ts'
 import { Snapshots } from '#lib/service/snapshots/snapshots.ts'
+import { createAgentStore } from '#lib/service/store/agents.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import { createExecutionStore } from '#lib/service/store/executions.ts'
@@ -79,6 +80,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     maxPerAccount: 100,
     secrets,
     networkPolicies: createNetworkPolicyStore(database),
+    agents: createAgentStore(database),
     objects: new Objects({ ...limits, store: createObjectStore(database), folder: join(folder, 'objects') }),
     snapshots: new Snapshots({
       store: createSnapshotStore(database),
