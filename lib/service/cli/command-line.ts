@@ -196,7 +196,7 @@ Commands
   import DIR|ZIP      Import a Harbor job, or logs exported from Devdeck, as a job of the running service
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
-  recover             Restore devboxes and snapshots whose database records are lost. Stop the service first
+  recover             Restore devboxes, snapshots and objects whose database records are lost. Stop the service first
   doctor              Check the host and the service; exits with 1 if there is a problem
   help                Show this help
 

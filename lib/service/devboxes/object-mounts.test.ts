@@ -77,9 +77,12 @@ describeUnderEachIsolation('an object mount under isolation', (isolation) => {
     expect(await run(id, 'cat a/text; echo; zcat a/file.gz; echo; tar/run; "$TMPDIR/tgz/bin/tool"')).toBe(
       'text\npacked\nran\nran\n',
     )
-    expect(await run(id, 'readlink tar/run; touch tar/new && stat -c %U tar/bin/tool tar/new | uniq | wc -l')).toBe(
-      'bin/tool\n1\n',
-    )
+    expect(
+      await run(
+        id,
+        'readlink tar/run; touch tar/new && stat -c %U tar/bin/tool tar/new | uniq | wc -l; stat -c %a tar/bin/tool',
+      ),
+    ).toBe('bin/tool\n1\n755\n')
     expect(readdirSync(join(service.dataDir, 'devboxes', id))).not.toContain('mounts')
   })
 

@@ -179,6 +179,7 @@ const problemOf = (code: number | null | undefined, firstError: string | undefin
 const unpackCodes = { tooLarge: 3, special: 4 }
 // The reader is killed by SIGPIPE (141) if it has more than tar may get.
 const unpackScript = `
+umask 022
 "\${@:4}" <"$1" | head -c "$2" | tar -xv --no-same-owner --no-same-permissions -C "$3" -f -
 status=("\${PIPESTATUS[@]}")
 if [[ \${status[2]} != 0 ]]; then [[ \${status[0]} != 141 ]] || exit ${unpackCodes.tooLarge}; exit 1; fi
