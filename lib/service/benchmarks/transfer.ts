@@ -27,6 +27,28 @@ export const sendFolder = async (
   to: string,
   { mode, only, replaces }: { mode?: string | null; only?: readonly string[] | undefined; replaces?: boolean } = {},
 ) => {
+  // An existing folder like /tmp keeps its mode and owner.
+  const unpack = `mkdir -p -- "$1" && { case $(tar --version 2>&1) in *GNU*) set -- "$1" --no-overwrite-dir;; esac
+exec tar -x -p -o -f - -C "$@"; }`
+  const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
+  let packing: ReturnType<typeof pack> | undefined
+  const content = () => {
+    packing = pack(from, { mode, only, signal })
+    return packing.stdout
+  }
+  await pipeInto({ devbox, signal }, content, script, [to])
+  if (packing?.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
+  if (packing?.exitCode !== 0) throw new Error(`${from} could not be read`)
+}
+
+const pack = (
+  from: string,
+  {
+    mode,
+    only,
+    signal,
+  }: { mode?: string | null | undefined; only?: readonly string[] | undefined; signal: AbortSignal },
+) => {
   const what = only ? ['--no-recursion', '--verbatim-files-from', '--null', '-T', '-'] : ['.']
   const packing = spawnProcess(
     'tar',
@@ -39,13 +61,7 @@ export const sendFolder = async (
   )
   packing.on('error', () => undefined)
   packing.stdin.on('error', () => undefined).end((only ?? []).map((name) => `./${name}\0`).join(''))
-  // An existing folder like /tmp keeps its mode and owner.
-  const unpack = `mkdir -p -- "$1" && { case $(tar --version 2>&1) in *GNU*) set -- "$1" --no-overwrite-dir;; esac
-exec tar -x -p -o -f - -C "$@"; }`
-  const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
-  await pipeInto({ devbox, signal }, packing.stdout, script, [to])
-  if (packing.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
-  if (packing.exitCode !== 0) throw new Error(`${from} could not be read`)
+  return packing
 }
 
 export const copyAcross = async (
@@ -57,7 +73,7 @@ export const copyAcross = async (
   const [parent, name] = [posix.dirname(path), posix.basename(path)]
   const argv = ['tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name]
   await pipeFrom({ devbox: from, signal }, argv, (packed) =>
-    pipeInto({ devbox, signal }, packed, unpackNamed, [parent, name]),
+    pipeInto({ devbox, signal }, () => packed, unpackNamed, [parent, name]),
   )
 }
 
@@ -117,7 +133,7 @@ export const packFolder = async (
   })
 
 export const unpackFolder = (target: Target, archive: string, parent: string, name: string): Promise<void> =>
-  pipeInto(target, createReadStream(archive), unpackNamed, [parent, name])
+  pipeInto(target, () => createReadStream(archive), unpackNamed, [parent, name])
 
 export const readEndOf = (target: Target, path: string, maxBytes: number): Promise<string | undefined> =>
   pipeFrom(target, ['tail', '-c', String(maxBytes), '--', path], async (output) => {
@@ -141,10 +157,11 @@ export const sendFile = async (
 if [ "$3" = folder ] || [ -d "$to" ]; then to=\${to%/}/$2; fi
 mkdir -p -- "$(dirname -- "$to")" && cat >"$to" && chmod -- "$4" "$to"`
   const fileMode = mode ?? (((await stat(from)).mode & 0o777) | 0o600).toString(8)
-  return pipeInto(target, createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', fileMode])
+  return pipeInto(target, () => createReadStream(from), script, [to, name, isFolder ? 'folder' : 'file', fileMode])
 }
 
-const pipeInto = (target: Target, content: Readable, script: string, args: readonly string[]): Promise<void> =>
+/** Opens `content` once the devbox reads it: Node discards the unread output of a process that ends. */
+const pipeInto = (target: Target, content: () => Readable, script: string, args: readonly string[]): Promise<void> =>
   runIn(
     target,
     { argv: [target.devbox.box.shell, '-c', script, 'devdeck', ...args], stdin: true },
@@ -156,7 +173,7 @@ const pipeInto = (target: Target, content: Readable, script: string, args: reado
         errorOutput = (errorOutput + chunk).slice(-4096)
       })
       // A script that stops reading has written its reason to stderr.
-      const sent = pipeline(content, stdin as Writable, { signal }).catch(() => undefined)
+      const sent = pipeline(content(), stdin as Writable, { signal }).catch(() => undefined)
       const [status] = await Promise.all([exited, finished(stderr).catch(() => undefined)])
       await sent
       signal.throwIfAborted()

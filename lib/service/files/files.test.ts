@@ -22,7 +22,7 @@ import { writeFile } from './files.ts'
 const busybox = (folder: string) => {
   const programs = join(folder, 'programs')
   mkdirSync(programs)
-  for (const name of ['cat', 'chmod', 'dd', 'mkdir', 'mv', 'readlink', 'realpath', 'rm', 'stat', 'tail', 'tar'])
+  for (const name of ['cat', 'chmod', 'dd', 'mkdir', 'mv', 'readlink', 'realpath', 'rm', 'stat', 'tar', 'wc'])
     symlinkSync('/usr/bin/busybox', join(programs, name))
   const shell = join(folder, 'shell')
   writeFileSync(shell, `#!/usr/bin/busybox sh\nPATH=${programs} exec /usr/bin/busybox sh "$@"\n`)

@@ -56,7 +56,7 @@ export const writeFile = async (
         size += chunk.length
         yield chunk
       }
-      yield Buffer.from(`${token} ${String(size).padEnd(16)}`)
+      yield Buffer.from(token)
     } catch (error) {
       contentError = error
       throw error
@@ -86,8 +86,8 @@ if [ ! -f /proc/self/fd/0 ]; then echo "$1: Not a regular file" >&2; exit 1; fi
 stat -L -c %s /proc/self/fd/0 2>/dev/null || echo 0
 exec cat`
 
-// The content ends with the token and its size, in 33 bytes; without them the upload was interrupted. POSIX only, since
-// images may lack bash and GNU tools.
+// The content ends with the token; without it the upload was interrupted. POSIX only, since images may lack bash and
+// GNU tools.
 const writeScript = `
 fail() { echo "$target: $1" >&2; exit 1; }
 target=$(realpath -m "$1" 2>/dev/null && echo /) || {
@@ -102,12 +102,11 @@ target=\${target%??}
 mkdir -p "\${target%/*}/" || exit
 partial=\${target%/*}/.devdeck-$2
 trap 'rm -f "$partial"' EXIT
-set -fC
+set -C
 cat >"$partial" || exit
-token=$2
-set -- $(tail -c 33 "$partial")
-[ "$1" = "$token" ] || exit
-dd if=/dev/null of="$partial" bs=1 seek="$2" 2>/dev/null || exit
+size=$(($(wc -c <"$partial") - 16))
+[ "$(dd if="$partial" bs=1 skip="$size" 2>/dev/null)" = "$2" ] || exit
+dd if=/dev/null of="$partial" bs=1 seek="$size" 2>/dev/null || exit
 [ ! -e "$target" ] || chmod "$(stat -c %a "$target")" "$partial"
 [ -d "$target" ] && fail 'Is a directory'
 mv -f "$partial" "$target"`
