@@ -108,6 +108,8 @@ export const benchDevboxList = () =>
             secrets: {},
             entrypoint: null,
             snapshot_id: null,
+            blueprint_id: null,
+            image: null,
             tunnel: null,
             initiator_type: 'api',
             initiator_id: null,

@@ -4,6 +4,7 @@ import { axons } from './axons.ts'
 import { benchmarkJobs } from './benchmark-jobs.ts'
 import { benchmarkRuns } from './benchmark-runs.ts'
 import { benchmarks } from './benchmarks.ts'
+import { blueprints } from './blueprints.ts'
 import { devboxes } from './devboxes.ts'
 import { drain } from './drain.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -32,6 +33,7 @@ export const contract = {
   axons,
   evictions,
   snapshots,
+  blueprints,
   devboxes,
   executions,
   files,

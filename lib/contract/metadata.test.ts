@@ -11,7 +11,14 @@ const accepting = endpoints.flatMap(({ id, body }) => (body && 'metadata' in sha
 it('is accepted in these request bodies', () => {
   expect(accepting.map(({ id }) => id).sort()).toEqual([
     ...['axons.create', 'axons.update', 'benchmarkJobs.create', 'benchmarks.create', 'benchmarks.startRun'],
-    ...['benchmarks.update', 'devboxes.create', 'devboxes.createAndAwaitRunning', 'devboxes.update'],
+    ...[
+      'benchmarks.update',
+      'blueprints.create',
+      'blueprints.preview',
+      'devboxes.create',
+      'devboxes.createAndAwaitRunning',
+      'devboxes.update',
+    ],
     ...[
       'objects.create',
       'scenarioRuns.start',

@@ -93,7 +93,7 @@ describe('the command', () => {
     const { code, stdout } = await run(['operations']).ended
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ready GET +\/v1\/axons +axons\.list$/m)
-    expect(stdout).toMatch(/^501 +GET +\/v1\/blueprints +hostedOnly\.listBlueprints$/m)
+    expect(stdout).toMatch(/^501 +POST +\/v1\/devboxes\/:id\/create_gateway_token +hostedOnly\.createGatewayToken$/m)
   })
 })
 

@@ -10,9 +10,11 @@ import { Imports } from './benchmarks/import/imports.ts'
 import { Jobs } from './benchmarks/jobs.ts'
 import { LogArchives } from './benchmarks/log-archive.ts'
 import { ScenarioRuns } from './benchmarks/scenario-runs.ts'
+import { Blueprints } from './blueprints/blueprints.ts'
 import type { ServiceConfig } from './config.ts'
 import { Devboxes } from './devboxes/devboxes.ts'
 import { DiskWatch } from './devboxes/disk-watch.ts'
+import { networkOf } from './devboxes/session.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
 import { endReason } from './domain/devboxes.ts'
@@ -107,8 +109,26 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   })
   const objects = new Objects({ store: store.objects, folder: join(path, 'objects'), quota, lostAndFound })
   onClose(() => objects.close())
+  const blueprints = new Blueprints({
+    store: store.blueprints,
+    secrets: store.secrets,
+    folder: join(path, 'blueprints'),
+    systemsFolder: join(path, 'environments'),
+    engine,
+    serviceId,
+    dataDir: path,
+    privateNetwork: config.privateNetwork,
+    quota,
+    networkOf: (account, network_policy_id) =>
+      networkOf(
+        { account, launch_parameters: { network_policy_id }, snapshot_id: null },
+        { networkPolicies: store.networkPolicies, engineOf: () => engine },
+        'network_policy_id',
+      ),
+  })
   const devboxes = new Devboxes({
     store: store.devboxes,
+    blueprints,
     maxPerAccount: config.limits.devboxes,
     secrets: store.secrets,
     networkPolicies: store.networkPolicies,
@@ -146,6 +166,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   })
   // After the devboxes, so one that is being restored restarts instead of failing.
   onClose(() => snapshots.close())
+  onClose(() => blueprints.close())
   onClose(async () => {
     evictions.close()
     terminals.close()
@@ -156,10 +177,11 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   await engine.recover(new Set(store.devboxes.withDisk()))
   snapshots.recover()
   objects.recover()
+  blueprints.recover()
   await devboxes.recover()
   if (lostAndFound.summary) logError({ message: lostAndFound.summary })
   evictions.recover()
-  return { logs, executions, snapshots, objects, devboxes, terminals, ptyTokens, tunnels, evictions }
+  return { logs, executions, snapshots, objects, blueprints, devboxes, terminals, ptyTokens, tunnels, evictions }
 }
 
 const startBenchmarks = async (

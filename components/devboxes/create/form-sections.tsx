@@ -42,9 +42,7 @@ export const SourceFields = () => {
         <FormSelect name="size" label="Size" options={sizeOptions} />
       </div>
       {source === 'snapshot' && <SnapshotField />}
-      {source === 'blueprint' && (
-        <FormText name="blueprint" label="Blueprint" mono hint="Id or name. The local service has no blueprints." />
-      )}
+      {source === 'blueprint' && <FormText name="blueprint" label="Blueprint" mono hint="Id or name" />}
       {size === 'CUSTOM_SIZE' && (
         <div className="grid gap-4 sm:grid-cols-3">
           <FormText name="cpuCores" label="CPU cores" inputMode="decimal" hint="0.5, 1 or an even number" />

@@ -6,7 +6,7 @@ import { readOrigin } from '#lib/service/devboxes/origin.ts'
 import type { System } from '#lib/service/engine/box.ts'
 import { makeSystemBase, setSystemsFolder, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
 import { copyFolders, measure } from '#lib/service/engine/local/disk-tools.ts'
-import { ownSystemOf } from '#lib/service/engine/local/disks.ts'
+import { ownSystemOf, systemOf as systemOfOrigin } from '#lib/service/engine/local/disks.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import type { Warning } from './outcome.ts'
@@ -238,7 +238,8 @@ const systemOf = async (devboxFolder: string): Promise<System | undefined> => {
 export const environmentsInUse = async (devboxesFolder: string): Promise<Set<string>> => {
   const used = new Set<string>()
   for (const name of await readdir(devboxesFolder).catch(() => [])) {
-    const system = await systemOf(join(devboxesFolder, name))
+    const { origin } = (await readOrigin(join(devboxesFolder, name))) ?? {}
+    const system = origin && systemOfOrigin(origin)
     for (const folder of system ? [system.base, ...system.layers.map((layer) => layer.folder)] : []) used.add(folder)
   }
   return used

@@ -149,6 +149,8 @@ const blankDevbox = (account: string, create_time_ms: number) => ({
   secrets: {},
   entrypoint: null,
   snapshot_id: null,
+  blueprint_id: null,
+  image: null,
   tunnel: null,
   initiator_type: 'api' as const,
   initiator_id: null,

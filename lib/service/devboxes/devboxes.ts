@@ -12,6 +12,7 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
+import { mergeLaunchParameters } from '#lib/service/domain/launch-parameters.ts'
 import type { Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -27,7 +28,7 @@ import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts
 import { setupFile, writeSetup } from './agent-setup.ts'
 import type { WatchedDisk } from './disk-watch.ts'
 import { isUnfinished, removeStaged, stageMounts } from './mounts.ts'
-import { type NewDevboxPlan, newTunnel, planDevbox } from './new-devbox.ts'
+import { type NewDevboxPlan, newTunnel, planDevbox, requireOneSource } from './new-devbox.ts'
 import { originFile, writeOrigin } from './origin.ts'
 import type { MountSources } from './plan-mounts.ts'
 import { hasRecordFile, writeDevboxFile } from './record-file.ts'
@@ -109,9 +110,12 @@ export class Devboxes {
   }
 
   async #create(account: string, body: DevboxCreate, how: How): Promise<string> {
-    const { store, folderOf, engineOf, serviceId } = this.#options
+    const { store, folderOf, engineOf, serviceId, blueprints, snapshots } = this.#options
     const { origin, network } = how
-    const { mounts, setup, ...plan } = planDevbox(account, body, this.#options)
+    requireOneSource(body)
+    const blueprint = blueprints.forDevbox(account, body)
+    const launch_parameters = mergeLaunchParameters(blueprint?.parameters.launch_parameters, body.launch_parameters)
+    const { mounts, setup, ...plan } = planDevbox(account, { ...body, launch_parameters }, this.#options)
     this.#requireAvailable(account, plan)
     if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
@@ -141,6 +145,9 @@ export class Devboxes {
         tunnel: body.tunnel ? newTunnel(body.tunnel, now) : null,
         initiator_type: how.initiatorType ?? 'api',
         initiator_id: how.initiatorId ?? null,
+        // A snapshot needs the system of its devbox.
+        blueprint_id: blueprint?.id ?? (plan.snapshot_id ? snapshots.blueprintOf(plan.snapshot_id) : null),
+        image: blueprint?.image ?? null,
         ...plan,
       })
     } catch (error) {

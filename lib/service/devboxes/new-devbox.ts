@@ -13,9 +13,7 @@ export type NewDevboxPlan = ReturnType<typeof planDevbox>
 export const planDevbox = (account: string, body: DevboxCreate, sources: MountSources) => {
   rejectUnsupported(body)
   const parameters = body.launch_parameters ?? {}
-  const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64'
-  const problem = findLaunchProblem(parameters, machine)
-  if (problem) throw fieldError(problem.code, `launch_parameters.${problem.field}`, problem.problem)
+  checkLaunchParameters(parameters)
   if (body.entrypoint?.includes('\0')) throw invalid('entrypoint', 'must not contain a NUL character')
   return {
     launch_parameters: {
@@ -30,15 +28,24 @@ export const planDevbox = (account: string, body: DevboxCreate, sources: MountSo
   }
 }
 
+export const checkLaunchParameters = (parameters: LaunchParameters): void => {
+  const machine = process.arch === 'arm64' ? 'arm64' : 'x86_64'
+  const problem = findLaunchProblem(parameters, machine)
+  if (problem) throw fieldError(problem.code, `launch_parameters.${problem.field}`, problem.problem)
+}
+
 const keepAliveSeconds = (parameters: LaunchParameters) => (keepAliveUntil(parameters, 0) ?? 0) / 1000
 
 const sources = ['blueprint_id', 'blueprint_name', 'snapshot_id'] as const
-const unsupported = ['blueprint_id', 'blueprint_name', 'code_mounts'] as const
+const unsupported = ['code_mounts'] as const
 const proxied = ['gateways', 'mcp'] as const
 
-const rejectUnsupported = (body: DevboxCreate) => {
+export const requireOneSource = (body: DevboxCreate): void => {
   const [source, another] = sources.filter((field) => body[field])
   if (source && another) throw invalid(another, `can't be combined with ${source}`)
+}
+
+const rejectUnsupported = (body: DevboxCreate) => {
   for (const field of unsupported) {
     const value = body[field]
     if (!value || (typeof value === 'object' && Object.keys(value).length === 0)) continue
@@ -71,7 +78,7 @@ const checkedEnvironment = (variables: StringMap): StringMap => {
   return variables
 }
 
-const checkedSecrets = (secrets: StringMap): StringMap => {
+export const checkedSecrets = (secrets: StringMap): StringMap => {
   for (const [name, secret] of Object.entries(secrets))
     if (secret === '') throw invalid(variable('secrets', name), 'must be the name of a secret')
     else variable('secrets', name)

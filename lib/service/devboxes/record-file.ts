@@ -25,6 +25,8 @@ const DevboxFile = z.object({
   secrets: StringMap,
   entrypoint: z.nullable(z.string()),
   snapshot_id: z.nullable(z.string()),
+  blueprint_id: z._default(z.nullable(z.string()), null),
+  image: z._default(z.nullable(z.string()), null),
   initiator_type: z.string(),
   initiator_id: z.nullable(z.string()),
 })
@@ -32,6 +34,7 @@ const DevboxFile = z.object({
 const SnapshotFile = z.object({
   ...common,
   source_devbox_id: z.string(),
+  source_blueprint_id: z._default(z.nullable(z.string()), null),
   commit_message: z.nullable(z.string()),
   size_bytes: z.nullable(z.number()),
 })

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
+import { type DevboxCreate, hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
-import type { Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
+import type { BlueprintOrigin, Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
@@ -17,13 +17,14 @@ import type { Slots } from '#lib/service/kit/slots.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
 import type { Snapshots } from '#lib/service/snapshots/snapshots.ts'
+import type { BlueprintRecord } from '#lib/service/store/blueprints.ts'
 import type { DevboxRecord, DevboxStore } from '#lib/service/store/devboxes.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { NetworkPolicyStore } from '#lib/service/store/network-policies.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import { readSetup, type SetupStep, setupFile } from './agent-setup.ts'
 import { removeStaged } from './mounts.ts'
-import { readOrigin } from './origin.ts'
+import { readOrigin, writeOrigin } from './origin.ts'
 
 const settleMs = 100
 const notStarted = 126
@@ -40,11 +41,19 @@ export interface Reasons {
 
 export type EngineOf = (devbox: Pick<DevboxRecord, 'launch_parameters' | 'snapshot_id'>) => BoxEngine
 
+interface Blueprints {
+  /** The blueprint that a new devbox starts from. Throws 404, or 400 unless it is built. */
+  forDevbox(account: string, body: DevboxCreate): BlueprintRecord | undefined
+  /** A blueprint that was built on this host. */
+  onHost(id: string): Promise<{ env: Record<string, string>; origin: BlueprintOrigin }>
+}
+
 export interface SessionOptions {
   store: DevboxStore
   secrets: SecretStore
   networkPolicies: NetworkPolicyStore
   snapshots: Snapshots
+  blueprints: Blueprints
   logs: DevboxLogs
   engineOf: EngineOf
   serviceId: string
@@ -173,12 +182,15 @@ export class DevboxSession {
   }
 
   async #startUp({ starts, restores }: StartSlots): Promise<void> {
-    const { store, secrets, engineOf } = this.#options
+    const { store, blueprints, secrets, engineOf } = this.#options
     const stopped = this.stopped
     const spec = store.mustFind(this.id)
     const engine = engineOf(spec)
-    const boxSpec = await this.#boxSpecOf(spec)
-    const slots = boxSpec.origin.kind === 'snapshot' && !boxSpec.hasRun ? restores : starts
+    const blueprint = spec.blueprint_id && !spec.image ? await blueprints.onHost(spec.blueprint_id) : undefined
+    const boxSpec = await this.#boxSpecOf(spec, blueprint?.origin)
+    // Keeps the system from being removed as unused.
+    if (blueprint) await writeOrigin(this.#folder, { origin: boxSpec.origin })
+    const slots = ['snapshot', 'blueprint'].includes(boxSpec.origin.kind) && !boxSpec.hasRun ? restores : starts
     const box = await slots.run(stopped, async () => {
       await this.#host.move('provision')
       stopped.throwIfAborted()
@@ -197,7 +209,7 @@ export class DevboxSession {
     for (const [name, secret] of Object.entries(spec.secrets))
       if (!Object.hasOwn(revealed, name)) this.#log('warn', `${name} is not set: secret ${secret} no longer exists`)
     // Unspecified: secrets override environment variables of the same name.
-    this.#env = { ...spec.environment_variables, ...revealed }
+    this.#env = { ...blueprint?.env, ...spec.environment_variables, ...revealed }
     await this.#store('isolation', () =>
       store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...box.notEnforced] }),
     )
@@ -269,11 +281,12 @@ export class DevboxSession {
     this.#host.end()
   }
 
-  async #boxSpecOf(devbox: DevboxRecord): Promise<BoxSpec> {
+  async #boxSpecOf(devbox: DevboxRecord, blueprint?: BlueprintOrigin): Promise<BoxSpec> {
     const { id, name, launch_parameters, snapshot_id: snapshotId } = devbox
     const { serviceId, dataDir, privateNetwork } = this.#options
     const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
     const { origin, network } = (await readOrigin(this.#folder)) ?? {}
+    const snapshot = snapshotId === null ? undefined : { snapshotId }
     return {
       devboxId: id,
       serviceId,
@@ -284,7 +297,10 @@ export class DevboxSession {
       network: network ?? networkOf(devbox, this.#options),
       privateNetwork,
       hasRun: hasRun(devbox),
-      origin: origin ?? (snapshotId === null ? { kind: 'empty' } : { kind: 'snapshot', snapshotId }),
+      origin:
+        (blueprint && { ...blueprint, ...(snapshot && { disk: snapshot }) }) ??
+        origin ??
+        (snapshot ? { kind: 'snapshot', ...snapshot } : { kind: 'empty' }),
       signal: this.stopped,
     }
   }
@@ -327,10 +343,10 @@ export class DevboxSession {
 export const networkOf = (
   { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'snapshot_id'>,
   { networkPolicies, engineOf }: Pick<SessionOptions, 'networkPolicies' | 'engineOf'>,
+  field = 'launch_parameters.network_policy_id',
 ): Network => {
   const id = devbox.launch_parameters.network_policy_id
   if (!id) return 'public'
-  const field = 'launch_parameters.network_policy_id'
   const policy = networkPolicies.get(account, id)
   if (!policy) throw new ServiceError('invalid_argument', `${field}: network policy ${id} not found`, { field })
   const network = networkUnder(policy.egress)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
-import { findLaunchProblem, networkUnder } from '#lib/service/domain/launch-parameters.ts'
+import { findLaunchProblem, mergeLaunchParameters, networkUnder } from '#lib/service/domain/launch-parameters.ts'
 
 const problem = (parameters: LaunchParameters) => findLaunchProblem(parameters, 'x86_64')
 const custom = (custom_cpu_cores: number, custom_gb_memory: number, custom_disk_size?: number): LaunchParameters => ({
@@ -86,4 +86,17 @@ it('allows a public network, none or a list of hosts, and no other rules', () =>
   expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toEqual({ hostnames: ['x.test'] })
   expect(networkUnder({ ...nothing, allowed_cidrs: [{ cidr: '10.0.0.0/8' }] })).toBeUndefined()
   expect(networkUnder({ ...nothing, allow_devbox_to_devbox: true })).toBeUndefined()
+})
+
+it("puts a request's parameters over those of its blueprint, with sizes and ends as a whole", () => {
+  const defaults = { ...custom(2, 4, 8), after_idle: { idle_time_seconds: 5, on_idle: 'suspend' as const } }
+  expect(mergeLaunchParameters(defaults, { launch_commands: ['a'], after_idle: null })).toEqual({
+    ...defaults,
+    launch_commands: ['a'],
+  })
+  expect(mergeLaunchParameters(defaults, { resource_size_request: 'SMALL', keep_alive_time_seconds: 9 })).toEqual({
+    resource_size_request: 'SMALL',
+    keep_alive_time_seconds: 9,
+  })
+  expect(mergeLaunchParameters(undefined, null)).toEqual({})
 })

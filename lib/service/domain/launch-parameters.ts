@@ -77,6 +77,22 @@ export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: s
   return hostnames.length > 0 ? { hostnames } : 'none'
 }
 
+/** Parameters of a request over those of its blueprint. A size, and what ends the devbox, are taken as a whole. */
+export const mergeLaunchParameters = (
+  defaults: LaunchParameters | null | undefined,
+  given: LaunchParameters | null | undefined,
+): LaunchParameters => {
+  const own = Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => present(value))) as LaunchParameters
+  const merged: LaunchParameters = { ...defaults, ...own }
+  if (own.resource_size_request) for (const field of customFields) merged[field] = own[field]
+  if (own.keep_alive_time_seconds || own.after_idle || own.lifecycle?.after_idle) {
+    merged.keep_alive_time_seconds = own.keep_alive_time_seconds
+    merged.after_idle = own.after_idle
+    if (merged.lifecycle) merged.lifecycle = { ...merged.lifecycle, after_idle: own.lifecycle?.after_idle }
+  }
+  return merged
+}
+
 const present = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined
 const isEven = (value: number, max: number) => Number.isInteger(value / 2) && value > 0 && value <= max
 const invalid = (field: string, problem: string): LaunchProblem => ({ code: 'invalid_argument', field, problem })

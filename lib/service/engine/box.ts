@@ -63,12 +63,23 @@ export type Origin =
   | { kind: 'image'; image: string; run?: ImageRun }
   | { kind: 'system'; system: Omit<System, 'own'>; root: readonly string[] }
   | { kind: 'root'; root: readonly string[] }
+  | BlueprintOrigin
+
+/** Built on this host. */
+export interface BlueprintOrigin {
+  kind: 'blueprint'
+  /** What the home directory and /tmp are copied from. */
+  disk?: { folder: string } | { snapshotId: string }
+  system?: Omit<System, 'own'>
+}
 
 /** A writable root file system in which the devbox is root. */
 export interface System {
   base: string
   layers: readonly Layer[]
   own: string
+  /** The devbox's own home and /tmp are mounted over it, and the devbox runs as `user`. */
+  hasHome?: true
 }
 
 export interface Layer {

@@ -6,6 +6,7 @@ import { axonRoutes } from './axons.ts'
 import { benchmarkJobRoutes } from './benchmark-jobs.ts'
 import { benchmarkRunRoutes } from './benchmark-runs.ts'
 import { benchmarkRoutes } from './benchmarks.ts'
+import { blueprintRoutes } from './blueprints.ts'
 import { devboxRoutes } from './devboxes.ts'
 import { evictionRoutes } from './evictions.ts'
 import { executionRoutes } from './executions.ts'
@@ -42,6 +43,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   axons: axonRoutes(deps),
   evictions: evictionRoutes(deps),
   snapshots: snapshotRoutes(deps),
+  blueprints: blueprintRoutes(deps),
   devboxes: devboxRoutes(deps),
   executions: executionRoutes(deps),
   files: fileRoutes(deps),

@@ -20,6 +20,7 @@ const idOf = (path: string): keyof typeof ids => {
     benchmarks: 'benchmark',
     benchmark_jobs: 'job',
     axons: 'axon',
+    blueprints: 'blueprint',
     'network-policies': 'policy',
     'gateway-configs': 'gateway',
     'mcp-configs': 'mcp',
@@ -74,6 +75,8 @@ beforeAll(async () => {
   const execution = await client.executions.executeAsync({ params, body: { command: 'cat', attach_stdin: true } })
   const snapshot = await client.snapshots.create({ params, body: {} })
   await client.terminals.connect({ params: { session_name: `${devbox.id}-main` } })
+  const blueprint = await client.blueprints.create({ body: { name: 'blueprint' } })
+  for await (const _ of client.blueprints.tailLogs({ params: { id: blueprint.id } }));
   const scorer = await client.scenarios.createScorer({ body: { type: 'mine', bash_script: 'echo score=1' } })
   const [scenario = ''] = await makeScenarios(client, 1)
   const benchmark = await client.benchmarks.create({ body: { name: 'benchmark', scenario_ids: [scenario] } })
@@ -90,6 +93,7 @@ beforeAll(async () => {
     devbox: devbox.id,
     execution: execution.execution_id,
     snapshot: snapshot.id,
+    blueprint: blueprint.id,
     policy: policy.id,
     gateway: gateway.id,
     mcp: mcp.id,

@@ -140,6 +140,10 @@ export class Snapshots {
       throw new ServiceError('invalid_argument', `Snapshot ${id} failed`, { field: 'snapshot_id' })
   }
 
+  blueprintOf(id: string): string | null {
+    return this.#options.store.mustFind(id).source_blueprint_id ?? null
+  }
+
   isBeingTaken(devboxId: string): boolean {
     return this.#of(devboxId).length > 0
   }

@@ -12,7 +12,7 @@ import { clause, equals, placeholders } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, fieldsOf, type Page } from './table.ts'
 
-export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'blueprint_id'>> {
+export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities'>> {
   seq: number
   account: string
   name: string | null
@@ -22,6 +22,9 @@ export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'bl
   snapshot_id: string | null
   /** Agents mounted at creation. */
   agent_names: readonly string[]
+  blueprint_id: string | null
+  /** Runs in a container of this image. */
+  image: string | null
   tunnel: Tunnel | null
   keep_alive_until_ms: number | null
   last_used_ms: number | null

@@ -299,6 +299,31 @@ export const migrations: readonly string[] = [
   CREATE INDEX agents_by_account ON agents (account, seq);
   CREATE INDEX agents_by_name ON agents (account, name, seq);
   ALTER TABLE devboxes ADD COLUMN agent_names TEXT NOT NULL DEFAULT '[]';`,
+  `
+  CREATE TABLE blueprints (
+    ${record},
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    status TEXT NOT NULL,
+    create_time_ms INTEGER NOT NULL,
+    build_finish_time_ms INTEGER,
+    parameters TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    base_blueprint_id TEXT,
+    failure_reason TEXT,
+    failure_message TEXT,
+    image TEXT,
+    size_bytes INTEGER
+  ) STRICT;
+  CREATE INDEX blueprints_by_account ON blueprints (account, seq);
+  CREATE INDEX blueprints_by_name ON blueprints (account, name, seq);
+  ${metadataIndex('blueprints', 'blueprint_metadata')}
+  ALTER TABLE devboxes ADD COLUMN blueprint_id TEXT;
+  ALTER TABLE devboxes ADD COLUMN image TEXT;
+  ALTER TABLE snapshots ADD COLUMN source_blueprint_id TEXT;
+  CREATE INDEX devboxes_by_blueprint ON devboxes (blueprint_id) WHERE blueprint_id IS NOT NULL;
+  CREATE INDEX snapshots_by_blueprint ON snapshots (source_blueprint_id) WHERE source_blueprint_id IS NOT NULL;
+  `,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

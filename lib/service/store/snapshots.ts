@@ -9,14 +9,14 @@ import { clause, equals } from './clauses.ts'
 import type { Database } from './database.ts'
 import { createTable, fieldsOf } from './table.ts'
 
-export interface SnapshotRecord extends Omit<Snapshot, 'source_blueprint_id'> {
+export interface SnapshotRecord extends Snapshot {
   seq: number
   account: string
   status: SnapshotStatus
   error_message: string | null
 }
 
-type NewSnapshot = Omit<SnapshotRecord, 'seq' | 'status' | 'error_message' | 'size_bytes'>
+type NewSnapshot = Omit<SnapshotRecord, 'seq' | 'status' | 'error_message' | 'size_bytes' | 'source_blueprint_id'>
 
 export type SnapshotStore = ReturnType<typeof createSnapshotStore>
 
@@ -34,6 +34,8 @@ export const createSnapshotStore = (database: Database) => {
       AND state_transitions NOT LIKE '%"status":"running"%'`,
   )
 
+  const blueprint = database.prepare('SELECT blueprint_id FROM devboxes WHERE id = ?')
+
   /** Hides the snapshot from lists; `state` still returns it. */
   const hide = (id: string, status: 'error' | 'deleted', errorMessage: string | null) =>
     database.essential(() => table.update(table.mustFind(id), { status, error_message: errorMessage }))
@@ -41,9 +43,12 @@ export const createSnapshotStore = (database: Database) => {
   return {
     ...table,
 
-    insert: (snapshot: NewSnapshot): void => void table.insert({ ...snapshot, status: 'in_progress' }),
+    insert: (snapshot: NewSnapshot): void => {
+      const source_blueprint_id = (blueprint.get(snapshot.source_devbox_id)?.blueprint_id as string | null) ?? null
+      table.insert({ ...snapshot, source_blueprint_id, status: 'in_progress' })
+    },
 
-    adopt: (snapshot: NewSnapshot & { size_bytes: number | null }): void =>
+    adopt: (snapshot: NewSnapshot & Pick<SnapshotRecord, 'size_bytes' | 'source_blueprint_id'>): void =>
       void table.insert({ ...snapshot, status: 'complete' }),
 
     state: (
@@ -73,7 +78,7 @@ export const createSnapshotStore = (database: Database) => {
       table.list(account, query, before, [
         clause("snapshots.status IN ('in_progress', 'complete')"),
         ...equals('snapshots.source_devbox_id', devbox_id),
-        ...(source_blueprint_id === undefined ? [] : [clause('0')]),
+        ...equals('snapshots.source_blueprint_id', source_blueprint_id),
       ]),
 
     withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),

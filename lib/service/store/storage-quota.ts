@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 
-const kinds = ['snapshots', 'objects', 'axons', 'outputs', 'run logs'] as const
+const kinds = ['snapshots', 'objects', 'blueprints', 'axons', 'outputs', 'run logs'] as const
 export type StorageKind = (typeof kinds)[number]
 
 /** Unspecified: half of the disk, so that no account can fill it alone. */
@@ -21,7 +21,14 @@ export class StorageQuota {
   }
 
   add(account: string, kind: StorageKind, bytes: number): void {
-    const stored = this.#stored.get(account) ?? { snapshots: 0, objects: 0, axons: 0, outputs: 0, 'run logs': 0 }
+    const stored = this.#stored.get(account) ?? {
+      snapshots: 0,
+      objects: 0,
+      blueprints: 0,
+      axons: 0,
+      outputs: 0,
+      'run logs': 0,
+    }
     stored[kind] += bytes
     this.#stored.set(account, stored)
   }
@@ -39,7 +46,7 @@ export class StorageQuota {
     throw new ServiceError(
       'insufficient_storage',
       `Account ${account} stores ${used} of at most ${sizeText(this.#limitBytes)}; this needs ${sizeText(bytes)} more. ` +
-        'Delete snapshots or objects, or ask the operator of the service to raise --max-storage',
+        'Delete snapshots, objects or blueprints, or ask the operator of the service to raise --max-storage',
       { shouldRetry: false },
     )
   }

@@ -37,6 +37,10 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
     "SELECT account, sum(size_bytes) AS bytes FROM snapshots WHERE status = 'complete' GROUP BY account",
   )
   for (const { account, bytes } of snapshots.all()) quota.add(`${account}`, 'snapshots', Number(bytes ?? 0))
+  const blueprints = database.prepare(
+    "SELECT account, sum(size_bytes) AS bytes FROM blueprints WHERE state = 'created' GROUP BY account",
+  )
+  for (const { account, bytes } of blueprints.all()) quota.add(`${account}`, 'blueprints', Number(bytes ?? 0))
 
   const objects = database.prepare(
     "SELECT account, sum(size_bytes) AS bytes FROM objects WHERE state <> 'DELETED' GROUP BY account",

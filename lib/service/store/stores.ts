@@ -4,6 +4,7 @@ import { createAxonEventStore } from './axons/events.ts'
 import { createBenchmarkJobStore } from './benchmark-jobs.ts'
 import { createBenchmarkRunStore } from './benchmark-runs.ts'
 import { createBenchmarkStore } from './benchmarks.ts'
+import { createBlueprintStore } from './blueprints.ts'
 import type { Database } from './database.ts'
 import { createDevboxStore } from './devboxes.ts'
 import { createKeyStore } from './keys.ts'
@@ -32,6 +33,7 @@ export const createStores = (database: Database, secretsKeyFile: string) => {
     gatewayConfigs: createGatewayConfigStore(database),
     mcpConfigs: createMcpConfigStore(database),
     snapshots: createSnapshotStore(database),
+    blueprints: createBlueprintStore(database),
     benchmarks: createBenchmarkStore(database),
     scenarios: createScenarioStore(database),
     scorers: createScorerStore(database),

@@ -15,6 +15,7 @@ import { Environments } from '#lib/service/benchmarks/environments.ts'
 import { checksumOf } from '#lib/service/benchmarks/harbor/datasets.ts'
 import { runHarborTrial, type TrialOptions, type TrialResult } from '#lib/service/benchmarks/harbor/trial.ts'
 import type { HarborAgent, HarborSettings } from '#lib/service/benchmarks/plan.ts'
+import { Blueprints } from '#lib/service/blueprints/blueprints.ts'
 import { defaultMaxEnvironmentBytes } from '#lib/service/config.ts'
 import { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { bubblewrapProblem, createBubblewrap } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
@@ -23,6 +24,7 @@ import { newId } from '#lib/service/kit/ids.ts'
 import { Objects } from '#lib/service/objects/objects.ts'
 import { Snapshots } from '#lib/service/snapshots/snapshots.ts'
 import { createAgentStore } from '#lib/service/store/agents.ts'
+import { createBlueprintStore } from '#lib/service/store/blueprints.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createDevboxStore } from '#lib/service/store/devboxes.ts'
 import { createExecutionStore } from '#lib/service/store/executions.ts'
@@ -75,8 +77,21 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
   })
   const limits = { lostAndFound: new LostAndFound(folder), quota: new StorageQuota(0) }
   const secrets = createSecretStore(database, join(folder, 'secrets-key'))
+  const host = { serviceId, dataDir: folder, privateNetwork: false }
+  const blueprints = new Blueprints({
+    ...host,
+    engine,
+    store: createBlueprintStore(database),
+    secrets,
+    folder: join(folder, 'blueprints'),
+    systemsFolder: join(folder, 'environments'),
+    quota: new StorageQuota(0),
+    networkOf: () => 'public',
+  })
   const devboxes = new Devboxes({
+    ...host,
     store: createDevboxStore(database),
+    blueprints,
     maxPerAccount: 100,
     secrets,
     networkPolicies: createNetworkPolicyStore(database),
@@ -92,10 +107,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     logs,
     executions,
     engineOf: () => engine,
-    serviceId,
-    dataDir: folder,
     folderOf,
-    privateNetwork: false,
   })
   const logged: string[] = []
   const environments = new Environments({

@@ -93,7 +93,8 @@ const startWithMasks = async (
   }
   let holder: ChildProcess | undefined
   try {
-    if (user) await chownDisk(user.uid, spec)
+    const ownerUid = user && user.uid + (spec.system?.hasHome ? 1000 : 0)
+    if (ownerUid !== undefined) await chownDisk(ownerUid, spec)
     if (spec.system) await prepareSystem(user?.uid, spec.system)
     // Init exits when this pipe closes; --die-with-parent covers an orphaned bwrap. Detached, so it has no access to
     // the operator's terminal and gets no Ctrl-C from it.
@@ -117,7 +118,7 @@ const startWithMasks = async (
     const namespaces = { holder: holder.pid ?? 0, init, hasOwnUser: user !== undefined }
     const launches = networkLaunches(spec, namespaces, enforcement)
     const outbound = await openOutbound(launches, spec.network, spec.privateNetwork ?? false, report)
-    return runningBox(spec, { ...enforcement, end }, holder, { ...namespaces, uid: user?.uid }, outbound)
+    return runningBox(spec, { ...enforcement, end }, holder, { ...namespaces, uid: ownerUid }, outbound)
   } catch (error) {
     holder?.kill('SIGKILL')
     await end()
@@ -290,7 +291,12 @@ const tmp = '/tmp'
 const run = '/run/devdeck'
 const bashrcInside = '/run/devdeck-bashrc'
 
-const homeOf = (spec: LocalSpec) => (spec.system ? '/root' : `/home/${userOf(spec).name}`)
+const hasHome = ({ system }: LocalSpec) => !system || system.hasHome === true
+
+const homeOf = (spec: LocalSpec) => {
+  if (!hasHome(spec)) return '/root'
+  return spec.system ? '/home/user' : `/home/${userOf(spec).name}`
+}
 
 const boxCommand = (
   spec: LocalSpec,
@@ -323,8 +329,8 @@ const boxArguments = (spec: LocalSpec, masks: readonly string[], at: (source: st
   ...masks.filter(existsSync).flatMap(hide),
   ...['--proc', '/proc', ...(isRoot && !hasDedicatedUsers() ? lockedProcFiles() : [])],
   ...['--dev', '/dev', ...sharedMemory(spec), '--remount-ro', '/dev'],
-  ...(spec.system ? [] : ['--bind', at(spec.tmp), tmp, '--symlink', tmp, '/var/tmp']),
-  ...(spec.system ? [] : ['--bind', at(spec.home), homeOf(spec)]),
+  ...(hasHome(spec) ? ['--bind', at(spec.tmp), tmp, '--bind', at(spec.home), homeOf(spec)] : []),
+  ...(spec.system ? [] : ['--symlink', tmp, '/var/tmp']),
   ...['--bind', at(spec.run), run],
   ...['--ro-bind', at(bashrc), bashrcInside],
   ...['--ro-bind', at(resolverFile), '/etc/resolv.conf'],

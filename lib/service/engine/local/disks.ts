@@ -1,9 +1,9 @@
 import { constants, type Dirent, existsSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
-import type { Disks, Origin } from '../box.ts'
+import type { Disks, Origin, System } from '../box.ts'
 import { isRootFolder } from '../root-folders.ts'
 import { copyFolders, measure } from './disk-tools.ts'
 import type { LocalIsolation } from './launch.ts'
@@ -25,6 +25,9 @@ const writableFolders = [...diskFolders, 'run', 'root', systemFolder]
 
 // Unspecified: copy timeout. A devbox can delay its copy on purpose while others wait.
 const maxCopyMs = 60 * 60 * 1000
+
+export const systemOf = (origin: Origin): Omit<System, 'own'> | undefined =>
+  origin.kind === 'system' || origin.kind === 'blueprint' ? origin.system : undefined
 
 export const ownSystemOf = (folder: string): string => join(folder, systemFolder)
 
@@ -52,11 +55,12 @@ export const createLocalDisks = (
     async make(folder, origin, signal) {
       if (origin.kind === 'image') throw failed('This engine runs no images')
       if (origin.kind === 'root' || origin.kind === 'system') await makeRoot(join(folder, 'root'), origin.root)
-      if (origin.kind === 'system') await mkdir(ownSystemOf(folder), { recursive: true, mode: 0o700 })
+      if (systemOf(origin)) await mkdir(ownSystemOf(folder), { recursive: true, mode: 0o700 })
       await makeDisk(folder, async (to) => {
-        if (origin.kind !== 'snapshot') return
-        const from = snapshotFolderOf(origin.snapshotId)
-        if (!existsSync(from)) throw failed(`The data of snapshot ${origin.snapshotId} is missing from the data folder`)
+        const source = origin.kind === 'blueprint' ? origin.disk : origin.kind === 'snapshot' ? origin : undefined
+        if (!source) return
+        const from = 'folder' in source ? source.folder : snapshotFolderOf(source.snapshotId)
+        if (!existsSync(from)) throw failed(`The data of ${basename(from)} is missing from the data folder`)
         await copy(from, to, signal)
       })
     },

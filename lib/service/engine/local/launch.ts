@@ -85,7 +85,7 @@ export const baseEnvironment = (spec: LocalSpec, box: Pick<Box, 'home' | 'tmp'>)
 })
 
 export const userOf = ({ user, system }: Pick<LocalSpec, 'user' | 'system'>): User =>
-  user ?? (system ? { uid: 0, name: 'root' } : { uid: 1000, name: 'user' })
+  user ?? (system && !system.hasHome ? { uid: 0, name: 'root' } : { uid: 1000, name: 'user' })
 
 /** Environment variables that identify a devbox's processes. */
 export const markers = ({ serviceId, devboxId }: Pick<LocalSpec, 'serviceId' | 'devboxId'>) => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { diskFull, isDiskFull } from '#lib/service/kit/errors.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import type { BoxEngine } from '../box.ts'
-import { createLocalDisks, type DiskFolders, ownSystemOf } from './disks.ts'
+import { createLocalDisks, type DiskFolders, ownSystemOf, systemOf } from './disks.ts'
 import { killProcesses } from './kill-processes.ts'
 import type { LocalIsolation, LocalSpec } from './launch.ts'
 import { isFull, type LocalBox } from './local-box.ts'
@@ -38,13 +38,14 @@ export const createLocalEngine =
           await removeFolder(run)
           await mkdir(run, { mode: 0o700 })
           signal.throwIfAborted()
+          const system = systemOf(origin)
           const hasRoot = origin.kind === 'root' || origin.kind === 'system'
           return await startBox(
             {
               ...rest,
               ...{ home: at('home'), tmp: at('tmp'), run },
               ...(hasRoot && { root: at('root') }),
-              ...(origin.kind === 'system' && { system: { ...origin.system, own: ownSystemOf(folder) } }),
+              ...(system && { system: { ...system, own: ownSystemOf(folder) } }),
             },
             report,
           )

@@ -1,6 +1,6 @@
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { Warning } from '../../outcome.ts'
-import type { Workbench } from '../../workbench.ts'
+import type { BuildBench } from './sandbox-build.ts'
 
 const distributions = ['alpine', 'archlinux', 'busybox', 'debian', 'fedora', 'ubuntu']
 
@@ -30,7 +30,7 @@ export const unknownImage = (image: string): string[] =>
 
 /** A language must be installed in the version the image names; Debian and Ubuntu stand in for each other. */
 export const imageWarnings = async (
-  workbench: Workbench,
+  workbench: BuildBench,
   image: string,
   { env, signal }: { env: Record<string, string>; signal: AbortSignal },
 ): Promise<Warning[]> => {
@@ -65,7 +65,7 @@ const programs: Record<string, string[]> = {
 
 /** Adds programs at their usual paths, the image's user, root's shell files, and a pip that may install (PEP 668). */
 export const makeLikeImage = async (
-  workbench: Workbench,
+  workbench: BuildBench,
   image: string,
   { env, hasUsers, signal }: { env: Record<string, string>; hasUsers: boolean; signal: AbortSignal },
 ): Promise<void> => {

@@ -63,7 +63,12 @@ const ignored = ['CMD', 'EXPOSE', 'LABEL', 'MAINTAINER', 'VOLUME', 'STOPSIGNAL']
 const systemFolders = /^\/(bin|boot|dev|etc|lib|lib32|lib64|proc|sbin|sys|usr)(\/|$)/
 
 /** Plans a build without Docker. Unsupported instructions are skipped with a warning that the environment differs. */
-export const planBuild = (dockerfile: string, machine: Machine, path = defaultPath): BuildPlan => {
+export const planBuild = (
+  dockerfile: string,
+  machine: Machine,
+  path = defaultPath,
+  { args = {}, env = {} }: { args?: Record<string, string>; env?: Record<string, string> } = {},
+): BuildPlan => {
   const globals = new Map(platformArgs)
   const stages = new Map<string, BuildPlan>()
   let stage: StagePlanner | undefined
@@ -84,11 +89,11 @@ export const planBuild = (dockerfile: string, machine: Machine, path = defaultPa
       const base = stages.get(image.toLowerCase())
       const plan = base
         ? { ...base, steps: [...base.steps], env: { ...base.env }, warnings: [...base.warnings] }
-        : { steps: [], env: { PATH: path }, workdir: '/', user: null, image, warnings: [] }
-      stage = new StagePlanner(plan, machine, globals)
+        : { steps: [], env: { PATH: path, ...env }, workdir: '/', user: null, image, warnings: [] }
+      stage = new StagePlanner(plan, machine, globals, args)
       if (alias !== undefined) stages.set(alias.toLowerCase(), plan)
     } else if (stage) stage.add(instruction, { fail, skip })
-    else if (name === 'ARG') for (const [key, value] of argsOf(text, globals)) globals.set(key, value)
+    else if (name === 'ARG') for (const [key, value] of argsOf(text, globals, { given: args })) globals.set(key, value)
     else fail(`${name} comes before FROM`)
   }
   if (!stage) throw new SandboxBuildFailedError('The Dockerfile has no FROM')
@@ -104,11 +109,13 @@ class StagePlanner {
   readonly plan: BuildPlan
   readonly #machine: Machine
   readonly #globals: ReadonlyMap<string, string>
+  readonly #given: Record<string, string>
   readonly #variables: Map<string, string>
   readonly #args: Record<string, string> = {}
   #shell = defaultShell
 
-  constructor(plan: BuildPlan, machine: Machine, globals: ReadonlyMap<string, string>) {
+  constructor(plan: BuildPlan, machine: Machine, globals: ReadonlyMap<string, string>, given: Record<string, string>) {
+    this.#given = given
     this.plan = plan
     this.#machine = machine
     this.#globals = globals
@@ -120,7 +127,7 @@ class StagePlanner {
     const { name, text, flags, line } = instruction
     switch (name) {
       case 'ARG':
-        for (const [key, value] of argsOf(text, this.#variables, this.#globals)) {
+        for (const [key, value] of argsOf(text, this.#variables, { given: this.#given, globals: this.#globals })) {
           if (Object.hasOwn(plan.env, key)) continue
           this.#args[key] = value
           this.#variables.set(key, value)
@@ -229,11 +236,11 @@ const hasMountedFiles = (mounts = '') =>
 const argsOf = (
   text: string,
   variables: ReadonlyMap<string, string>,
-  globals: ReadonlyMap<string, string> = new Map(),
+  { given, globals = new Map() }: { given: Record<string, string>; globals?: ReadonlyMap<string, string> },
 ): [string, string][] =>
   wordsOf(text, variables).flatMap((word): [string, string][] => {
     const [key = '', ...rest] = word.split('=')
-    const value = rest.length > 0 ? rest.join('=') : globals.get(key)
+    const value = Object.hasOwn(given, key) ? given[key] : rest.length > 0 ? rest.join('=') : globals.get(key)
     return value === undefined ? [] : [[key, value]]
   })
 

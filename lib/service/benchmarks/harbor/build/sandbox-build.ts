@@ -11,50 +11,71 @@ import { findSources, type Source } from './context.ts'
 import { SandboxBuildFailedError } from './dockerfile.ts'
 import type { BuildPlan, BuildStep } from './plan.ts'
 
+export type BuildBench = Pick<Workbench, 'runFolder' | 'run' | 'must' | 'send' | 'sendFile' | 'read'>
+
 interface Build {
   context: string
   machine: Machine
   signal: AbortSignal
   warn: (warning: Warning) => void
+  /** Called before each step; the function it returns, after. */
+  onStep?: (step: BuildStep) => () => Promise<void>
+  /** Runs commands without the programs that record installs. */
+  isPlain?: boolean
 }
 
-export const buildSandbox = async (workbench: Workbench, plan: BuildPlan, build: Build): Promise<void> => {
+export const buildSandbox = async (workbench: BuildBench, plan: BuildPlan, build: Build): Promise<void> => {
   const { machine, signal } = build
-  const programs = `${workbench.runFolder}/build`
-  const hasRun = plan.steps.some(({ kind }) => kind === 'run')
-  if (hasRun) {
+  const programs = programsOf(workbench)
+  const recordsInstalls = !build.isPlain && plan.steps.some(({ kind }) => kind === 'run')
+  if (recordsInstalls) {
     const { script, env } = putBuildPrograms(programs, machine)
     await workbench.must(script, env, signal)
   }
   try {
-    for (const step of plan.steps) await runStep(workbench, step, programs, build)
+    for (const step of plan.steps) {
+      const ended = build.onStep?.(step)
+      await runStep(workbench, step, programs, build)
+      await ended?.()
+    }
   } finally {
-    if (hasRun) await reportInstalls(workbench, programs, build)
+    if (recordsInstalls) await reportInstalls(workbench, programs, build)
   }
 }
 
-const reportInstalls = async (workbench: Workbench, programs: string, { warn }: Build) => {
+const reportInstalls = async (workbench: BuildBench, programs: string, { warn }: Build) => {
   try {
-    const skipped = (await workbench.read(skippedFile(programs))) ?? ''
+    const skipped = await skippedInstalls(workbench)
     await workbench.must('rm -rf -- "$FOLDER"', { FOLDER: programs })
-    for (const sentence of skipped.split('\n').filter(Boolean)) {
-      const [, how, call = ''] = /: (skipped|failed): (.*?)(?: \(exit code .*)?$/.exec(sentence) ?? []
-      const isInstalled = how === undefined || (how === 'skipped' && (await isAlreadyInstalled(call)))
-      warn({ sentence, differs: !isInstalled })
-    }
+    for (const each of skipped) warn(each)
   } catch (error) {
     // The devbox has ended, which the next step reports.
     warn({ sentence: `Skipped installs are unknown: ${(error as Error).message}`, differs: true })
   }
 }
 
-const runStep = async (workbench: Workbench, step: BuildStep, programs: string, build: Build): Promise<void> => {
+/** The installs that failed so far, and downloads that a pipe may hide. Those that change nothing don't differ. */
+export const skippedInstalls = async (workbench: BuildBench): Promise<Warning[]> => {
+  const sentences = ((await workbench.read(skippedFile(programsOf(workbench)))) ?? '').split('\n').filter(Boolean)
+  return Promise.all(
+    sentences.map(async (sentence) => {
+      const [, how, call = ''] = /: (skipped|failed): (.*?)(?: \(exit code .*)?$/.exec(sentence) ?? []
+      const isInstalled = how === undefined || (how === 'skipped' && (await isAlreadyInstalled(call)))
+      return { sentence, differs: !isInstalled }
+    }),
+  )
+}
+
+const programsOf = ({ runFolder }: BuildBench) => `${runFolder}/build`
+
+const runStep = async (workbench: BuildBench, step: BuildStep, programs: string, build: Build): Promise<void> => {
   const { context, machine, signal } = build
   try {
     if (step.kind === 'workdir') await workbench.must('mkdir -p -- "$FOLDER"', { FOLDER: step.path }, signal)
     else if (step.kind === 'copy') await copy(workbench, step, context, signal)
     else {
-      const env = withBuildPrograms(programs, step.line, { HOME: '/root', ...step.env }, machine)
+      const own = { HOME: '/root', ...step.env }
+      const env = build.isPlain ? own : withBuildPrograms(programs, step.line, own, machine)
       const script = `exec ${step.argv.map(quote).join(' ')}`
       const finished = await workbench.run(script, { env, cwd: step.cwd, user: step.user, signal })
       // No image contains a running process.
@@ -71,7 +92,7 @@ const runStep = async (workbench: Workbench, step: BuildStep, programs: string, 
 }
 
 const copy = async (
-  workbench: Workbench,
+  workbench: BuildBench,
   { sources, to, isFolder, mode, owner, extracts }: Extract<BuildStep, { kind: 'copy' }>,
   context: string,
   signal: AbortSignal,
@@ -89,7 +110,7 @@ const copy = async (
 }
 
 const extract = async (
-  workbench: Workbench,
+  workbench: BuildBench,
   { path, name, isFolder }: Source,
   to: string,
   signal: AbortSignal,
@@ -107,7 +128,7 @@ const extract = async (
 
 /** Gives the copied files to their owner, and no file that was there before. */
 const changeOwner = async (
-  workbench: Workbench,
+  workbench: BuildBench,
   source: Source,
   { to, owner }: { to: string; owner: string },
   signal: AbortSignal,

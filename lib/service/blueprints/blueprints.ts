@@ -1,0 +1,305 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Blueprint, type BlueprintCreate, type BlueprintLogRecord, isBuilding } from '#lib/contract/blueprints.ts'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import type { LogRecord } from '#lib/contract/logs.ts'
+import { checkedSecrets, checkLaunchParameters } from '#lib/service/devboxes/new-devbox.ts'
+import type { BoxEngine, Network } from '#lib/service/engine/box.ts'
+import { invalid, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
+import { newId } from '#lib/service/kit/ids.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
+import { removeFolder } from '#lib/service/kit/remove-folder.ts'
+import { callKey, Replays } from '#lib/service/kit/replays.ts'
+import { Slots } from '#lib/service/kit/slots.ts'
+import { untilStored } from '#lib/service/kit/until-stored.ts'
+import type { BlueprintRecord, BlueprintStore, Failure } from '#lib/service/store/blueprints.ts'
+import { DevboxLogs } from '#lib/service/store/logs/logs.ts'
+import { namesIn } from '#lib/service/store/lost-and-found.ts'
+import type { SecretStore } from '#lib/service/store/secrets.ts'
+import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
+import { BuildError } from './build-error.ts'
+import { buildFilesOf, hasFrom, mountPath } from './dockerfile.ts'
+import { buildOnHost, builtOnHost, type HostBlueprint } from './host-build.ts'
+
+const concurrentBuilds = 2
+/** Unspecified: builds of an account that have not ended. */
+const maxUnfinished = 50
+/** Unspecified: the longest build. */
+const maxBuildMs = 2 * 60 * 60 * 1000
+
+interface Options {
+  store: BlueprintStore
+  secrets: SecretStore
+  folder: string
+  systemsFolder: string
+  engine: BoxEngine
+  serviceId: string
+  dataDir: string
+  privateNetwork: boolean
+  quota: StorageQuota
+  networkOf: (account: string, networkPolicyId: string) => Network
+}
+
+interface Running {
+  abort: AbortController
+  done: Promise<void>
+}
+
+export class Blueprints {
+  readonly #options: Options
+  readonly #logs: DevboxLogs
+  readonly #running = new Map<string, Running>()
+  readonly #slots = new Slots(concurrentBuilds)
+  readonly #replays = new Replays<string>()
+  readonly #closing = new AbortController()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#logs = new DevboxLogs((id) => this.#folderOf(id))
+  }
+
+  /** Call once leftover processes are dead, before devboxes start. */
+  recover(): void {
+    const { store, folder } = this.#options
+    for (const id of store.unfinished()) {
+      store.fail(id, interrupted, Date.now())
+      void this.#discard(id)
+    }
+    const isLeftOver = (id: string) => store.find(id)?.state === 'deleted'
+    for (const id of namesIn(folder).filter(isLeftOver)) void this.#remove(id)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new BuildError(interrupted.message))
+    await Promise.all([...this.#running.values()].map(({ done }) => done))
+    await this.#logs.flush()
+  }
+
+  /** Repeating `requestId` returns the first blueprint, since public clients retry slow requests. */
+  async create(account: string, body: BlueprintCreate, requestId: string): Promise<Blueprint> {
+    const make = async () => this.#create(account, body)
+    const id = await this.#replays.once(callKey(account, requestId, 'blueprint', body), make)
+    return this.get(account, id)
+  }
+
+  #create(account: string, body: BlueprintCreate): string {
+    const { store, quota } = this.#options
+    const base = this.#check(account, body)
+    quota.require(account)
+    if (store.unfinished().filter((id) => store.mustFind(id).account === account).length >= maxUnfinished)
+      throw new ServiceError(
+        'rate_limited',
+        `At most ${maxUnfinished} builds can wait; try again when some have ended`,
+        {
+          retryAfterSeconds: 30,
+        },
+      )
+    const id = newId('bpt')
+    const { metadata, ...parameters } = body
+    store.insert({
+      id,
+      account,
+      name: body.name,
+      create_time_ms: Date.now(),
+      parameters,
+      metadata: metadata ?? {},
+      base_blueprint_id: base?.id ?? null,
+    })
+    const abort = new AbortController()
+    const done = this.#build(id, abort.signal).finally(() => this.#running.delete(id))
+    this.#running.set(id, { abort, done })
+    return id
+  }
+
+  preview(account: string, body: BlueprintCreate): string {
+    const base = this.#check(account, body)
+    return buildFilesOf(body, base && tagOf(base.id)).dockerfile
+  }
+
+  get(account: string, id: string): Blueprint {
+    return this.#options.store.get(account, id) ?? notFound('blueprint', id)
+  }
+
+  async logs(account: string, id: string): Promise<BlueprintLogRecord[]> {
+    this.get(account, id)
+    return (await this.#logs.list(id, {})).flatMap(toBuildLog)
+  }
+
+  async *followLogs(account: string, id: string, signal: AbortSignal): AsyncGenerator<BlueprintLogRecord> {
+    this.get(account, id)
+    const { store } = this.#options
+    const hasEnded = () => !isBuilding(store.mustFind(id).status) || store.mustFind(id).state === 'deleted'
+    for await (const record of this.#logs.follow(id, {}, signal, hasEnded)) yield* toBuildLog(record)
+  }
+
+  /** Cancels a running build. Throws 404, or 400 if something needs the blueprint. Repeatable. */
+  async delete(account: string, id: string): Promise<void> {
+    const { store, quota } = this.#options
+    const blueprint = store.own(account, id) ?? notFound('blueprint', id)
+    if (blueprint.state === 'deleted') return
+    const dependent = store.dependent(id)
+    if (dependent !== undefined)
+      throw new ServiceError('invalid_argument', `${dependentText(dependent)} the blueprint`, { shouldRetry: false })
+    store.delete(id)
+    quota.add(account, 'blueprints', -(blueprint.size_bytes ?? 0))
+    const running = this.#running.get(id)
+    running?.abort.abort(new BuildError('The blueprint was deleted'))
+    await running?.done
+    this.#logs.wake(id)
+    await this.#logs.flush()
+    await this.#remove(id)
+  }
+
+  forDevbox(account: string, { blueprint_id, blueprint_name }: DevboxCreate): BlueprintRecord | undefined {
+    if (blueprint_id) return this.#built(account, blueprint_id, 'blueprint_id')
+    return blueprint_name ? this.#latest(account, blueprint_name, 'blueprint_name') : undefined
+  }
+
+  onHost(id: string): Promise<HostBlueprint> {
+    return builtOnHost(id, this.#options)
+  }
+
+  #folderOf(id: string): string {
+    return join(this.#options.folder, id)
+  }
+
+  /** Removes all but the log of a failed build. */
+  async #discard(id: string): Promise<void> {
+    const folder = this.#folderOf(id)
+    for (const name of namesIn(folder))
+      if (name !== 'log')
+        await removeFolder(join(folder, name)).catch(logFailure(`Could not delete what blueprint ${id} left behind`))
+  }
+
+  async #remove(id: string): Promise<void> {
+    await removeFolder(this.#folderOf(id)).catch(
+      logFailure(`Could not delete the files of blueprint ${id}; retrying at the next start`),
+    )
+  }
+
+  #built(account: string, id: string, field: string): BlueprintRecord {
+    const blueprint = this.#options.store.own(account, id)
+    if (!blueprint || blueprint.state === 'deleted') return notFound('blueprint', id)
+    if (blueprint.status === 'build_complete') return blueprint
+    const problem = blueprint.status === 'failed' ? 'failed to build' : `is ${blueprint.status}`
+    throw new ServiceError('invalid_argument', `${field}: blueprint ${id} ${problem}`, { field, shouldRetry: false })
+  }
+
+  #latest(account: string, name: string, field: string): BlueprintRecord {
+    const found = this.#options.store.latest(account, name)
+    if (found) return found
+    throw new ServiceError('not_found', `${field}: no complete build of a blueprint named ${name}`, { field })
+  }
+
+  /** Returns the base blueprint. */
+  #check(account: string, body: BlueprintCreate): BlueprintRecord | undefined {
+    const { secrets, engine, networkOf } = this.#options
+    if (engine.isolation === 'none')
+      throw new ServiceError('not_implemented', 'Blueprints need bubblewrap or a container engine on this host', {
+        shouldRetry: false,
+      })
+    const { base_blueprint_id: baseId, base_blueprint_name: baseName } = body
+    if (baseId && baseName)
+      throw invalid({ field: 'base_blueprint_name', message: "can't be combined with base_blueprint_id" })
+    const base = baseId
+      ? this.#built(account, baseId, 'base_blueprint_id')
+      : baseName
+        ? this.#latest(account, baseName, 'base_blueprint_name')
+        : undefined
+    if (base && hasFrom(body.dockerfile ?? ''))
+      throw invalid({ field: 'dockerfile', message: "can't have FROM: it continues from the base blueprint" })
+    for (const field of ['build_context', 'services'] as const) {
+      const value = body[field]
+      if (value && Object.keys(value).length > 0) throw unsupported(field, 'is not supported by this service')
+    }
+    const withToken = body.code_mounts?.findIndex(({ token }) => token) ?? -1
+    if (withToken !== -1)
+      throw unsupported(
+        `code_mounts[${withToken}].token`,
+        'is not supported by this service; clone the repository with a setup command and one of "secrets"',
+      )
+    for (const path of Object.keys(body.file_mounts ?? {}))
+      if (path === '' || path.endsWith('/') || path.includes('\0') || mountPath(path) === '/')
+        throw invalid({ field: 'file_mounts', message: `${JSON.stringify(path)} must be the path of a file` })
+    for (const [i, command] of (body.system_setup_commands ?? []).entries())
+      if (command.includes('\0'))
+        throw invalid({ field: `system_setup_commands[${i}]`, message: 'must not contain a NUL character' })
+    if (body.launch_parameters) checkLaunchParameters(body.launch_parameters)
+    checkedSecrets(body.secrets ?? {})
+    const missing = secrets.missing(account, [...new Set(Object.values(body.secrets ?? {}))])
+    if (missing.length > 0) throw invalid({ field: 'secrets', message: `secret ${missing.join(', ')} not found` })
+    if (body.network_policy_id) networkOf(account, body.network_policy_id)
+    return base
+  }
+
+  async #build(id: string, given: AbortSignal): Promise<void> {
+    const { store, quota } = this.#options
+    const closing = this.#closing.signal
+    const stop = AbortSignal.any([given, closing])
+    const settle = (store: () => void) => untilStored(store, `Could not store the result of blueprint ${id}`, stop)
+    try {
+      const sizeBytes = await this.#slots.run(stop, async () => {
+        store.begin(id)
+        const tooLong = AbortSignal.timeout(maxBuildMs)
+        return this.#buildOnHost(id, AbortSignal.any([stop, tooLong]))
+      })
+      quota.add(store.mustFind(id).account, 'blueprints', sizeBytes)
+      await settle(() => store.complete(id, { image: null, sizeBytes }, Date.now()))
+    } catch (error) {
+      const failure = failureOf(stop.aborted ? stop.reason : error)
+      if (!(error instanceof BuildError) && !stop.aborted) logFailure(`Blueprint ${id} failed`)(error)
+      this.#logs.append(id, { level: 'error', source: 'setup_commands', message: failure.message })
+      await this.#discard(id)
+      if (closing.aborted) store.fail(id, failure, Date.now())
+      else if (!given.aborted) await settle(() => store.fail(id, failure, Date.now()))
+    }
+    this.#logs.wake(id)
+  }
+
+  async #buildOnHost(id: string, signal: AbortSignal): Promise<number> {
+    const { store, secrets, networkOf } = this.#options
+    const { account, parameters, base_blueprint_id } = store.mustFind(id)
+    const { dockerfile, files } = buildFilesOf(parameters, base_blueprint_id ? tagOf(base_blueprint_id) : undefined)
+    await mkdir(this.#folderOf(id), { recursive: true, mode: 0o700 })
+    return buildOnHost(
+      {
+        id,
+        dockerfile,
+        files,
+        baseId: base_blueprint_id,
+        isPlain: !hasFrom(parameters.dockerfile ?? ''),
+        buildArgs: parameters.build_args ?? {},
+        env: secrets.reveal(account, parameters.secrets ?? {}),
+        launchParameters: parameters.launch_parameters ?? {},
+        network: parameters.network_policy_id ? networkOf(account, parameters.network_policy_id) : 'public',
+        log: (level, message) => this.#logs.append(id, { level, source: 'setup_commands', message }),
+        logStep: (cmd) => this.#logs.command(id, { source: 'setup_commands', cmd }),
+        signal,
+      },
+      this.#options,
+    )
+  }
+}
+
+const tagOf = (id: string): string => `devdeck-blueprint:${id}`
+
+const interrupted: Failure = { reason: 'build_failed', message: 'The service stopped during the build' }
+
+const failureOf = (error: unknown): Failure => {
+  if (error instanceof BuildError) return { reason: error.reason, message: error.message }
+  if (isDiskFull(error)) return { reason: 'out_of_disk', message: "The service's disk is full" }
+  return { reason: 'build_failed', message: error instanceof Error ? error.message : String(error) }
+}
+
+const toBuildLog = ({ timestamp_ms, level, cmd, exit_code, message }: LogRecord): BlueprintLogRecord[] => {
+  const text = message ?? cmd ?? (exit_code ? `Exit code ${exit_code}` : undefined)
+  return text === undefined ? [] : [{ timestamp_ms, level: exit_code ? 'error' : level, message: text }]
+}
+
+const dependentText = (id: string): string => {
+  if (id.startsWith('dbx')) return `Shut down devbox ${id} first: it uses`
+  return id.startsWith('snp') ? `Delete snapshot ${id} first: it needs` : `Delete blueprint ${id} first: it is based on`
+}
+
+const unsupported = (field: string, problem: string) =>
+  new ServiceError('not_implemented', `${field} ${problem}`, { field, shouldRetry: false })
