@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { join } from 'node:path'
@@ -99,6 +99,31 @@ describe('an object', () => {
     expect(await statusOf(objects.complete({ params: { id } }))).toBe(400)
     expect((await put(upload_url, 'whole')).status).toBe(200)
     expect(await objects.complete({ params: { id } })).toMatchObject({ size_bytes: 5 })
+  })
+
+  it('is uploaded again after the service stopped in between', async () => {
+    const { id, upload_url } = await create()
+    const { hostname, port, pathname, search, host } = new URL(upload_url ?? '')
+    const socket = connectTcp(Number(port), hostname).on('error', () => undefined)
+    socket.write(`PUT ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\npart`)
+    await vi.waitFor(() => expect(filesOf(id)).toEqual(['content.part']))
+    await service.restart()
+    expect(filesOf(id)).toEqual([])
+    // As left by a service that was killed.
+    writeFileSync(join(service.dataDir, 'objects', id, 'content.part'), 'part')
+    await service.restart()
+    await vi.waitFor(() => expect(filesOf(id)).toEqual([]))
+    expect((await put(upload_url, 'whole')).status).toBe(200)
+    expect(await objects.complete({ params: { id } })).toMatchObject({ state: 'READ_ONLY', size_bytes: 5 })
+  })
+
+  it('is in error if its content is lost', async () => {
+    const { id } = await stored('text')
+    rmSync(join(service.dataDir, 'objects', id), { recursive: true })
+    await service.restart()
+    expect(await objects.get({ params: { id } })).toMatchObject({ state: 'ERROR' })
+    expect(await statusOf(linkOf(id))).toBe(400)
+    expect(await objects.delete({ params: { id } })).toMatchObject({ state: 'DELETED' })
   })
 
   it.each([
