@@ -76,6 +76,7 @@ export const Modal = ({ onOpenChange, isDescribed = false, className, children }
             skipIconButtons(event)
           }}
           onCloseAutoFocus={returnFocus}
+          onEscapeKeyDown={keepForEditor}
           className={classes('animate-appear fixed z-40 shadow-overlay outline-none', className)}
         >
           {children}
@@ -83,6 +84,11 @@ export const Modal = ({ onOpenChange, isDescribed = false, className, children }
       </Primitive.Portal>
     </Primitive.Root>
   )
+}
+
+/** In an editor that takes Tab, the first Escape only gives that key back. */
+const keepForEditor = (event: globalThis.KeyboardEvent) => {
+  if (event.target instanceof Element && event.target.matches('[data-takes-tab]')) event.preventDefault()
 }
 
 /** Focuses the dialog instead of an icon button, whose tooltip would swallow the first Escape. */

@@ -1,9 +1,9 @@
 'use client'
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Plus, Search, X } from 'lucide-react'
+import { Plus, X } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { type ComponentProps, useDeferredValue, useEffect, useId, useMemo, useState } from 'react'
+import { type ComponentProps, useDeferredValue, useEffect, useId, useMemo } from 'react'
 import {
   Controller,
   FormProvider,
@@ -14,18 +14,16 @@ import {
   useWatch,
 } from 'react-hook-form'
 import { parseDocument } from 'yaml'
+import { RecordPicker } from '#components/list/record-picker.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
-import { InlineError } from '#components/ui/error-state.tsx'
-import { Field, FieldError, TextField } from '#components/ui/field.tsx'
+import { Field, TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { Input, Textarea } from '#components/ui/input.tsx'
+import { Textarea } from '#components/ui/input.tsx'
 import { KeyValueEditor } from '#components/ui/key-value-editor.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatCount } from '#lib/browser/format.ts'
 import type { BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobMutations } from '../job/queries.ts'
 import { type YamlProblem, yamlProblems } from '../job-figures.ts'
@@ -37,7 +35,6 @@ import {
   type JobFormValues,
   newAgent,
   newJob,
-  type Part,
   rejectedFields,
 } from './job-form.ts'
 import { jobPartQueries } from './queries.ts'
@@ -157,7 +154,7 @@ const Parts = ({ source }: { source: 'benchmark' | 'scenarios' }) => {
         control={control}
         name={source === 'benchmark' ? 'benchmark' : 'scenarios'}
         render={({ field: { value, onChange }, fieldState }) => (
-          <PartPicker
+          <RecordPicker
             label={source === 'benchmark' ? 'Benchmark' : 'Scenarios'}
             many={source === 'scenarios'}
             query={jobPartQueries[source === 'benchmark' ? 'benchmarks' : 'scenarios']}
@@ -181,96 +178,6 @@ const Parts = ({ source }: { source: 'benchmark' | 'scenarios' }) => {
         <FormTextField name="timeoutMultiplier" label="Timeout multiplier" optional inputMode="decimal" />
       </div>
     </>
-  )
-}
-
-interface PartPickerProps {
-  label: string
-  many: boolean
-  query: typeof jobPartQueries.scenarios
-  chosen: readonly Part[]
-  onChoose: (chosen: Part[]) => void
-  error: string | undefined
-  none: string
-}
-
-const PartPicker = (props: PartPickerProps) => {
-  const { label, many, query, chosen, onChoose, error, none } = props
-  const id = useId()
-  const [search, setSearch] = useState('')
-  const { data, error: failure } = useQuery(query(useDeferredValue(search.trim())))
-  const ids = new Set(chosen.map((each) => each.id))
-  const choose = (row: Part, isOn: boolean) =>
-    onChoose(
-      many
-        ? [...chosen.filter((each) => each.id !== row.id), ...(isOn ? [{ id: row.id, name: row.name }] : [])]
-        : [{ id: row.id, name: row.name }],
-    )
-  return (
-    <fieldset className="min-w-0 space-y-2" aria-describedby={error ? `${id}-error` : undefined}>
-      <legend className="mb-1 font-medium">{label}</legend>
-      <Input
-        type="search"
-        icon={Search}
-        aria-label={`Search ${label.toLowerCase()}`}
-        placeholder="Search by name or ID"
-        value={search}
-        onChange={({ target }) => setSearch(target.value)}
-      />
-      {failure ? (
-        <InlineError error={failure} />
-      ) : (
-        <div className="max-h-48 overflow-y-auto rounded-md border border-line py-1">
-          {data?.rows.map((row) => (
-            <label
-              key={row.id}
-              className="flex min-h-8 cursor-pointer items-center gap-2 px-2.5 py-1 hover:bg-surface-2 has-checked:bg-accent-soft"
-            >
-              <input
-                type={many ? 'checkbox' : 'radio'}
-                name={id}
-                className="size-4 shrink-0 accent-accent"
-                checked={ids.has(row.id)}
-                onChange={({ target }) => choose(row, target.checked)}
-              />
-              <span className="min-w-0 flex-1 truncate">
-                <VisibleText max={200}>{row.name}</VisibleText>
-              </span>
-              <span className="tabular shrink-0 text-sm text-muted">{row.detail}</span>
-            </label>
-          ))}
-          {data?.rows.length === 0 && <p className="px-2.5 py-3 text-muted">{search ? 'No matches.' : none}</p>}
-          {!data && <p className="px-2.5 py-3 text-muted">Loading…</p>}
-        </div>
-      )}
-      <p role="status" className="tabular text-sm text-muted">
-        {data &&
-          data.rows.length > 0 &&
-          `Showing ${formatCount(data.rows.length)}${data.total === null ? '' : ` of ${formatCount(data.total)}`}`}
-        {many && `${data && data.rows.length > 0 ? '; ' : ''}${formatCount(chosen.length)} chosen`}
-      </p>
-      {many && chosen.length > 0 && (
-        <ul aria-label="Chosen" className="flex max-h-24 flex-wrap gap-1 overflow-y-auto">
-          {chosen.map((each) => (
-            <li key={each.id}>
-              <button
-                type="button"
-                title={`Remove ${each.name}`}
-                onClick={() => choose(each, false)}
-                className="inline-flex h-6 max-w-56 items-center gap-1 rounded-sm bg-surface-2 px-1.5 text-sm hover:bg-surface-3"
-              >
-                <span className="sr-only">Remove </span>
-                <span className="truncate">
-                  <VisibleText max={80}>{each.name}</VisibleText>
-                </span>
-                <X aria-hidden className="size-3 shrink-0 text-muted" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
-      {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
-    </fieldset>
   )
 }
 

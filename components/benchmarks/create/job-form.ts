@@ -1,5 +1,6 @@
 import type { FieldPath } from 'react-hook-form'
 import * as z from 'zod/mini'
+import type { PickedRecord } from '#components/list/record-picker.tsx'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
 import { BenchmarkJobCreate } from '#lib/contract/benchmark-jobs.ts'
 
@@ -13,18 +14,13 @@ interface AgentValues {
   secrets: readonly KeyValueRow[]
 }
 
-export interface Part {
-  id: string
-  name: string
-}
-
 /** Switching the source keeps the values of the others. */
 export interface JobFormValues {
   name: string
   source: 'harbor' | 'benchmark' | 'scenarios'
   yaml: string
-  benchmark: Part | null
-  scenarios: readonly Part[]
+  benchmark: PickedRecord | null
+  scenarios: readonly PickedRecord[]
   agents: AgentValues[]
   concurrency: string
   attempts: string

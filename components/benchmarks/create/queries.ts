@@ -1,4 +1,5 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
+import type { PickerPage, PickerQuery } from '#components/list/record-picker.tsx'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
@@ -10,14 +11,13 @@ const pageApi = browserApi({ benchmarks, scenarios, secrets })
 
 const pageSize = 50
 
-interface PartPage {
-  rows: { id: string; name: string; detail: string }[]
-  total: number | null
-}
-
-const parts = (kind: string, search: string, read: (query: object, signal: AbortSignal) => Promise<PartPage>) =>
-  queryOptions({
-    queryKey: ['job-parts', kind, search] as const,
+const parts = (
+  kind: string,
+  search: string,
+  read: (query: object, signal: AbortSignal) => Promise<PickerPage>,
+): PickerQuery =>
+  queryOptions<PickerPage, Error, PickerPage, QueryKey>({
+    queryKey: ['job-parts', kind, search],
     queryFn: ({ signal }) => read({ limit: pageSize, ...(search && { search }) }, signal),
     placeholderData: keepPreviousData,
   })
