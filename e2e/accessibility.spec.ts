@@ -66,7 +66,15 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
   await check(page, 'sign-in')
   await signIn(page, product)
   const filtered = '/axons?state=active&sort=-name&columns=name,state,metadata.env:120,created'
-  const lists = ['/axons', filtered, '/axons?search=nothing', '/evictions/history', '/activity', '/snapshots']
+  const lists = [
+    '/axons',
+    filtered,
+    '/axons?search=nothing',
+    '/evictions/history',
+    '/activity',
+    '/snapshots',
+    '/blueprints',
+  ]
   await checkAll(page, product, ['/', ...lists, '/evictions', '/nowhere', '/settings', '/devboxes'])
   await page.getByRole('button', { name: 'Filters', exact: true }).click()
   await expect(page.getByRole('dialog', { name: 'Filter devboxes' }).getByLabel('Older than')).toBeVisible()
@@ -75,6 +83,10 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
   await page.getByRole('button', { name: 'Create devbox' }).first().click()
   await expect(page.getByRole('dialog', { name: 'Create devbox' })).toBeVisible()
   await check(page, 'create dialog')
+  await page.goto(`${product.url}/blueprints`)
+  await page.getByRole('button', { name: 'Create blueprint' }).first().click()
+  await expect(page.getByRole('dialog', { name: 'Create blueprint' })).toBeVisible()
+  await check(page, 'create dialog of blueprints')
   await service.devboxes.shutdown({ params: { id } })
   await service.snapshots.delete({ params: { id: snapshot.id } })
 })
@@ -96,14 +108,19 @@ test('detail pages have no accessibility violations in either theme, wide or nar
     params: { id: devbox.id },
     body: { name: 'axe-snapshot', metadata: { env: 'prod' } },
   })
+  const blueprint = await service.blueprints.create({
+    body: { name: 'axe-blueprint', system_setup_commands: ['true'], file_mounts: { '~/note': 'axe' } },
+  })
   const eviction = { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 600_000 }
   await service.evictions.schedule({ body: eviction })
   const tabs = ['', '/commands', '/files', '/log', '/snapshots', '/terminal']
   await checkAll(page, product, [
     ...['', '/events?event=1', '/sql'].map((tab) => `/axons/${axon.id}${tab}`),
     ...tabs.map((tab) => `/devboxes/${devbox.id}${tab}`),
+    ...['', '/log'].map((tab) => `/blueprints/${blueprint.id}${tab}`),
   ])
   await service.devboxes.shutdown({ params: { id: devbox.id } })
+  await service.blueprints.delete({ params: { id: blueprint.id } })
   await service.snapshots.delete({ params: { id: snapshot.id } })
 })
 

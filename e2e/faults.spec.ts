@@ -155,6 +155,7 @@ test('200 random changes to API responses never leave a blank page', async ({ co
     params: { id: axon.id },
     body: { event_type: 'x', origin: 'USER_EVENT', payload: '{}', source: 's' },
   })
+  const blueprint = await service.blueprints.create({ body: { name: 'changed', system_setup_commands: ['true'] } })
   const [scenario = ''] = await makeScenarios({ service }, ['changed'])
   const job = await startJob({ service }, 'changed', [scenario], 'echo 1 > ~/answer')
   const { runs } = await service.benchmarkRuns.list({ query: {} })
@@ -166,6 +167,9 @@ test('200 random changes to API responses never leave a blank page', async ({ co
     '/axons',
     `/axons/${axon.id}`,
     '/snapshots',
+    '/blueprints',
+    `/blueprints/${blueprint.id}`,
+    `/blueprints/${blueprint.id}/log`,
     '/benchmark-jobs',
     `/benchmark-jobs/${job.id}`,
     '/benchmark-runs',

@@ -14,6 +14,7 @@ const paths = [
   '/',
   '/axons',
   '/devboxes',
+  '/blueprints',
   '/benchmark-jobs',
   '/benchmark-jobs/{job}',
   '/settings',

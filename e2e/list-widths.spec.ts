@@ -17,6 +17,7 @@ const fill = async (page: Page, product: Product) => {
   await service.devboxes.create({ body: {} })
   await service.axons.create({ body: { name: long('a'), metadata } })
   await service.snapshots.create({ params: { id }, body: { name: long('s'), metadata, commit_message: long('m') } })
+  await service.blueprints.create({ body: { name: long('i'), metadata, system_setup_commands: ['true'] } })
   await service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 3_600_000 } })
   const scenarios = await makeScenarios(product, [long('x'), long('y')])
   await service.benchmarks.create({
@@ -85,6 +86,7 @@ test('every list keeps its names readable and its width from 768 to 1440 px', as
     `/devboxes?columns=name:1600,status:900,id,metadata,created,lifetime,time-left,ended,metadata.${long('k')}`,
     '/axons?columns=name,id,state,metadata,created,deleted,metadata.env',
     '/snapshots',
+    '/blueprints',
     '/benchmark-jobs?columns=name,state,agents,source,progress,counts,duration,created,id',
     '/benchmark-runs?columns=name,agent,job,state,score,metadata,duration,started,id',
     '/benchmarks',

@@ -133,6 +133,7 @@ const source = {
     status: (statuses: string) => `status is ${statuses.replaceAll(',', ' or ')}`,
     name: 'name contains …',
     trials: (trials: string) => (trials === 'only' ? 'belongs to a benchmark trial' : null),
+    blueprint: 'blueprint is …',
     source: (name: string) => sourceFilters[name] ?? null,
     size: 'size is …',
     older_than: 'older than …',

@@ -48,6 +48,7 @@ it('filters by several statuses', () => {
 it('filters by source', () => {
   expect(shown({ source: 'snapshot' })).toEqual(['copy'])
   expect(shown({ source: 'blueprint' })).toEqual(['blueprint'])
+  expect(shown({ blueprint: 'bpt_1' })).toEqual(['copy', 'blueprint'])
   expect(shown({ source: 'none' })).toEqual(['plain', 'suspended', 'unknown'])
 })
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { paths } from '#lib/browser/address/paths.ts'
 import { pageDefaults, searchOf } from '#lib/browser/address/search.ts'
+import { Id } from '#lib/contract/common.ts'
 import { type Devbox, DevboxListQuery, type DevboxStatus, devboxStatuses, isOfTrial } from '#lib/contract/devboxes.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
 import { ageInMs, isAge } from './age.ts'
@@ -23,6 +24,7 @@ export const DevboxSearchParams = z.extend(z.omit(DevboxListQuery, { origin: tru
   ),
   /** Devboxes of benchmark trials. Hidden by default, as they would outnumber all others. */
   trials: z.optional(z.enum(['shown', 'only'], 'must be shown or only')),
+  blueprint: z.optional(Id),
   source: z.optional(z.enum(devboxSources, `must be one of ${devboxSources.join(', ')}`)),
   size: z.optional(z.enum(devboxSizes, `must be one of ${devboxSizes.join(', ')}`)),
   older_than: z.optional(Age),
@@ -42,11 +44,12 @@ export const formatStatuses = (chosen: readonly DevboxStatus[]): string | undefi
   devboxStatuses.filter((status) => chosen.includes(status)).join(',') || undefined
 
 /** Parameters that the page applies itself. */
-export const pageFilters = ['status', 'trials', 'source', 'size', 'older_than', 'younger_than'] as const
+export const pageFilters = ['status', 'trials', 'blueprint', 'source', 'size', 'older_than', 'younger_than'] as const
 
 export const devboxQueryOf = ({
   status: _status,
   trials,
+  blueprint: _blueprint,
   source: _source,
   size: _size,
   older_than: _older,
@@ -66,13 +69,14 @@ export const devboxFilter = (
   params: Pick<DevboxSearchParams, (typeof pageFilters)[number]>,
   nowMs: number,
 ): ((devbox: Devbox) => boolean) => {
-  const { trials, source, size, older_than, younger_than } = params
+  const { trials, blueprint, source, size, older_than, younger_than } = params
   const statuses: readonly string[] = parseStatuses(params)
   const beforeMs = older_than && nowMs - ageInMs(older_than)
   const afterMs = younger_than && nowMs - ageInMs(younger_than)
   return (devbox) =>
     (statuses.length === 0 || statuses.includes(devbox.status)) &&
     (trials === 'shown' || isOfTrial(devbox) === (trials === 'only')) &&
+    (blueprint === undefined || devbox.blueprint_id === blueprint) &&
     (source === undefined || sourceOf(devbox) === source) &&
     (size === undefined || (devbox.launch_parameters.resource_size_request ?? 'default') === size) &&
     (!beforeMs || devbox.create_time_ms < beforeMs) &&

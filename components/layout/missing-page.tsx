@@ -21,6 +21,11 @@ const records = {
     list: { href: paths.devboxes(), label: 'All devboxes' },
     hint: 'It may belong to another account, or the address may be mistyped. Ended devboxes stay readable.',
   },
+  blueprint: {
+    noun: 'blueprint',
+    list: { href: paths.blueprints(), label: 'All blueprints' },
+    hint: 'It may have been deleted, it may belong to another account, or the address may be mistyped.',
+  },
   job: { noun: 'benchmark job', list: { href: paths.benchmarkJobs(), label: 'All jobs' }, hint: elsewhere },
   run: { noun: 'benchmark run', list: { href: paths.benchmarkRuns(), label: 'All runs' }, hint: elsewhere },
   scenario: { noun: 'scenario', list: { href: paths.scenarios(), label: 'All scenarios' }, hint: elsewhere },

@@ -6,6 +6,7 @@ const lists = [
   ['Devboxes', paths.devboxes()],
   ['Axons', paths.axons()],
   ['Snapshots', paths.snapshots()],
+  ['Blueprints', paths.blueprints()],
   ['Benchmark jobs', paths.benchmarkJobs()],
   ['Benchmark runs', paths.benchmarkRuns()],
   ['Scenarios', paths.scenarios()],

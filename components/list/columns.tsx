@@ -65,7 +65,10 @@ interface ListQuery {
 }
 
 /** Metadata as chips; a click filters the list by that pair. */
-export const metadataColumn = <Row extends { metadata: Record<string, string> }, Query extends ListQuery>(
+export const metadataColumn = <
+  Row extends { metadata?: Record<string, string> | null | undefined },
+  Query extends ListQuery,
+>(
   query: Query,
   hrefOf: (query: Query) => string,
   max = 2,
@@ -75,7 +78,7 @@ export const metadataColumn = <Row extends { metadata: Record<string, string> },
   header: 'Metadata',
   cell: ({ getValue }) => (
     <MetadataChips
-      metadata={getValue()}
+      metadata={getValue() ?? {}}
       isFollowed
       max={max}
       hrefFor={(key, value) =>

@@ -94,7 +94,9 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
       </Fact>
       {snapshot.source_blueprint_id && (
         <Fact label="Blueprint">
-          <CopyableId value={snapshot.source_blueprint_id} label="blueprint id" full />
+          <TextLink href={paths.blueprint(snapshot.source_blueprint_id)} className="font-mono text-sm break-all">
+            {snapshot.source_blueprint_id}
+          </TextLink>
         </Fact>
       )}
     </Facts>

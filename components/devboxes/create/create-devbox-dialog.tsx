@@ -13,6 +13,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost, publicClient } from '#lib/browser/api/code-samples.ts'
+import type { Blueprint } from '#lib/contract/blueprints.ts'
 import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 import { devboxMutations } from '../queries.ts'
@@ -31,17 +32,22 @@ export interface CreateDevboxDialogProps {
   open: boolean
   onOpenChange: (open: boolean) => void
   snapshot?: Pick<Snapshot, 'id' | 'name'>
+  blueprint?: Pick<Blueprint, 'id' | 'name'>
   like?: Devbox
 }
 
 /** Keeps its values when it is closed or the request fails, until a devbox is created. */
-export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, like }: CreateDevboxDialogProps) => {
+export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, blueprint, like }: CreateDevboxDialogProps) => {
   const router = useRouter()
   const form = useForm<DevboxFormValues, unknown, DevboxCreate>({
     resolver: zodResolver(DevboxForm),
     defaultValues: like
       ? formValuesLike(like)
-      : { ...emptyValues, ...(snapshot && { source: 'snapshot', snapshot: snapshot.id }) },
+      : {
+          ...emptyValues,
+          ...(snapshot && { source: 'snapshot', snapshot: snapshot.id }),
+          ...(blueprint && { source: 'blueprint', blueprint: blueprint.id }),
+        },
   })
   const create = useMutation(devboxMutations.create())
   const isOpen = useRef(open)
@@ -72,7 +78,7 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, like }: Creat
       open={open}
       onOpenChange={onOpenChange}
       title="Create devbox"
-      description={<Description snapshot={snapshot} like={like} />}
+      description={<Description snapshot={snapshot} blueprint={blueprint} like={like} />}
       busy={create.isPending}
       onSubmit={() => void submit()}
       submitLabel="Create devbox"
@@ -91,12 +97,22 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, like }: Creat
   )
 }
 
-const Description = ({ snapshot, like }: Pick<CreateDevboxDialogProps, 'snapshot' | 'like'>) => {
+const Description = ({
+  snapshot,
+  blueprint,
+  like,
+}: Pick<CreateDevboxDialogProps, 'snapshot' | 'blueprint' | 'like'>) => {
   if (like)
     return (
       <>
         Copy of <VisibleText max={80}>{like.name || like.id}</VisibleText>, except environment variables, secrets,
         entrypoint and files, which the API doesn't return.
+      </>
+    )
+  if (blueprint)
+    return (
+      <>
+        From blueprint <VisibleText max={80}>{blueprint.name}</VisibleText>
       </>
     )
   if (snapshot)

@@ -17,14 +17,15 @@ type RowsName = 'metadata' | 'environment' | 'secrets'
 
 const useField = <Name extends keyof DevboxFormValues>(name: Name) => {
   const { field, fieldState } = useController<DevboxFormValues, Name>({ name })
-  return { value: field.value as DevboxFormValues[Name], onChange: field.onChange, error: fieldState.error?.message }
+  const { onChange, ref } = field
+  return { value: field.value as DevboxFormValues[Name], onChange, ref, error: fieldState.error?.message }
 }
 
 type FormTextProps = Omit<Parameters<typeof TextField>[0], 'value' | 'onText' | 'error'> & { name: TextName }
 
 export const FormText = ({ name, ...props }: FormTextProps) => {
-  const { value, onChange, error } = useField(name)
-  return <TextField {...props} value={value} onText={onChange} error={error} />
+  const { value, onChange, ref, error } = useField(name)
+  return <TextField {...props} ref={ref} value={value} onText={onChange} error={error} />
 }
 
 interface FormTextAreaProps {
@@ -57,7 +58,10 @@ export const FormSelect = <Name extends TextName>({ name, ...props }: FormSelect
 
 type FormRowsProps = Omit<Parameters<typeof KeyValueEditor>[0], 'value' | 'onChange' | 'error'> & { name: RowsName }
 
-export const FormRows = ({ name, ...props }: FormRowsProps) => <KeyValueEditor {...props} {...useField(name)} />
+export const FormRows = ({ name, ...props }: FormRowsProps) => {
+  const { value, onChange, error } = useField(name)
+  return <KeyValueEditor {...props} value={value} onChange={onChange} error={error} />
+}
 
 interface FieldGroupProps {
   title: string

@@ -60,12 +60,25 @@ export const emptyValues: DevboxFormValues = {
 
 type FormField = keyof DevboxFormValues
 
-const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: string) => void): DevboxCreate => {
-  const mapOf = (field: 'metadata' | 'environment' | 'secrets') => {
-    const result = rowsToMap(values[field])
-    if (!result.ok) fail(field, result.message)
-    return result.ok ? result.map : {}
-  }
+/** The fields of launch parameters, which blueprints have too. */
+export type LaunchValues = Pick<
+  DevboxFormValues,
+  | 'size'
+  | 'cpuCores'
+  | 'memoryGb'
+  | 'diskGb'
+  | 'keepAlive'
+  | 'idle'
+  | 'idleSeconds'
+  | 'launchCommands'
+  | 'networkPolicy'
+  | 'otherParameters'
+>
+
+export const launchParametersOf = (
+  values: LaunchValues,
+  fail: (field: keyof LaunchValues, message: string) => void,
+): LaunchParameters => {
   const numberOf = (field: 'keepAlive' | 'idleSeconds' | 'cpuCores' | 'memoryGb' | 'diskGb', max?: number) => {
     const text = values[field].trim()
     if (text === '') return undefined
@@ -75,29 +88,17 @@ const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: s
     fail(field, `Enter a ${isWhole ? 'whole ' : ''}number above 0${max ? `, at most ${max} (48 hours)` : ''}`)
     return undefined
   }
-  const require = (field: 'snapshot' | 'blueprint' | 'idleSeconds' | 'cpuCores' | 'memoryGb', message: string) => {
+  const require = (field: 'idleSeconds' | 'cpuCores' | 'memoryGb', message: string) => {
     if (values[field].trim() === '') fail(field, message)
   }
-
   if (values.size === 'CUSTOM_SIZE') {
     require('cpuCores', 'Enter the number of cores')
     require('memoryGb', 'Enter the amount of memory')
   }
   if (values.idle) require('idleSeconds', 'Enter the idle time')
-  if (values.source === 'snapshot') require('snapshot', 'Select a snapshot')
-  if (values.source === 'blueprint') require('blueprint', 'Enter a blueprint')
-
-  const files = values.files
-    .map(({ path, content }) => ({ path: path.trim(), content }))
-    .filter(({ path, content }) => path !== '' || content !== '')
-  const paths = files.map(({ path }) => path)
-  const duplicate = paths.find((path, at) => paths.indexOf(path) !== at)
-  if (paths.includes('')) fail('files', 'A file has text but no path')
-  else if (duplicate !== undefined) fail('files', `${duplicate} is listed twice`)
-
   const launchCommands = values.launchCommands.split('\n').filter((line) => line.trim() !== '')
   const idleSeconds = values.idle ? numberOf('idleSeconds') : undefined
-  const launch: LaunchParameters = definedOnly({
+  return definedOnly({
     ...values.otherParameters,
     resource_size_request: values.size || undefined,
     ...(values.size === 'CUSTOM_SIZE' && {
@@ -110,21 +111,48 @@ const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: s
     launch_commands: launchCommands.length > 0 ? launchCommands : undefined,
     network_policy_id: values.networkPolicy.trim() || undefined,
   })
+}
+
+export const fileMountsOf = (rows: readonly FileRow[], fail: (message: string) => void): Record<string, string> => {
+  const files = rows
+    .map(({ path, content }) => ({ path: path.trim(), content }))
+    .filter(({ path, content }) => path !== '' || content !== '')
+  const paths = files.map(({ path }) => path)
+  const duplicate = paths.find((path, at) => paths.indexOf(path) !== at)
+  if (paths.includes('')) fail('A file has text but no path')
+  else if (duplicate !== undefined) fail(`${duplicate} is listed twice`)
+  return Object.fromEntries(files.map(({ path, content }) => [path, content]))
+}
+
+export const mapOf = (rows: readonly KeyValueRow[], fail: (message: string) => void): Record<string, string> => {
+  const result = rowsToMap(rows)
+  if (!result.ok) fail(result.message)
+  return result.ok ? result.map : {}
+}
+
+const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: string) => void): DevboxCreate => {
+  const mapIn = (field: 'metadata' | 'environment' | 'secrets') =>
+    unlessEmpty(mapOf(values[field], (message) => fail(field, message)))
+  if (values.source === 'snapshot' && values.snapshot.trim() === '') fail('snapshot', 'Select a snapshot')
+  if (values.source === 'blueprint' && values.blueprint.trim() === '') fail('blueprint', 'Select a blueprint')
   const blueprint = values.source === 'blueprint' ? values.blueprint.trim() : ''
   return definedOnly({
     name: values.name.trim() || undefined,
     snapshot_id: values.source === 'snapshot' ? values.snapshot.trim() : undefined,
-    blueprint_id: blueprint.startsWith('bpt_') ? blueprint : undefined,
-    blueprint_name: blueprint && !blueprint.startsWith('bpt_') ? blueprint : undefined,
-    metadata: unlessEmpty(mapOf('metadata')),
-    environment_variables: unlessEmpty(mapOf('environment')),
-    secrets: unlessEmpty(mapOf('secrets')),
-    launch_parameters: unlessEmpty(launch),
+    blueprint_id: isBlueprintId(blueprint) ? blueprint : undefined,
+    blueprint_name: blueprint && !isBlueprintId(blueprint) ? blueprint : undefined,
+    metadata: mapIn('metadata'),
+    environment_variables: mapIn('environment'),
+    secrets: mapIn('secrets'),
+    launch_parameters: unlessEmpty(launchParametersOf(values, fail)),
     entrypoint: values.entrypoint.trim() || undefined,
-    file_mounts: unlessEmpty(Object.fromEntries(files.map(({ path, content }) => [path, content]))),
+    file_mounts: unlessEmpty(fileMountsOf(values.files, (message) => fail('files', message))),
     tunnel: values.tunnel ? { auth_mode: values.tunnel } : undefined,
   })
 }
+
+/** Other texts are names. */
+export const isBlueprintId = (text: string) => /^bpt?_/.test(text)
 
 export const DevboxForm = z.pipe(
   z.pipe(
@@ -138,19 +166,17 @@ export const DevboxForm = z.pipe(
   DevboxCreate,
 )
 
-const definedOnly = <Fields extends object>(
+export const definedOnly = <Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
-const unlessEmpty = <Fields extends object>(map: Fields): Fields | undefined =>
+export const unlessEmpty = <Fields extends object>(map: Fields): Fields | undefined =>
   Object.keys(map).length > 0 ? map : undefined
 
 type Template = Omit<DevboxCreate, 'tunnel'> & { tunnel?: TunnelOptions | Pick<Tunnel, 'auth_mode'> | null | undefined }
 
-/** The values that create such a devbox, from a template or an existing devbox. */
-export const formValuesOf = (body: Template): DevboxFormValues => {
-  const launch = body.launch_parameters ?? {}
+export const launchValuesOf = (launch: LaunchParameters): LaunchValues => {
   const {
     resource_size_request,
     custom_cpu_cores,
@@ -162,15 +188,8 @@ export const formValuesOf = (body: Template): DevboxFormValues => {
     network_policy_id,
     ...others
   } = launch
-  const blueprint = body.blueprint_id ?? body.blueprint_name ?? ''
   const text = (value: number | null | undefined) => (value == null ? '' : String(value))
-  const isMode = body.tunnel?.auth_mode === 'open' || body.tunnel?.auth_mode === 'authenticated'
   return {
-    ...emptyValues,
-    name: body.name ?? '',
-    source: body.snapshot_id ? 'snapshot' : blueprint ? 'blueprint' : 'empty',
-    snapshot: body.snapshot_id ?? '',
-    blueprint,
     size: resource_size_request ?? '',
     cpuCores: text(custom_cpu_cores),
     memoryGb: text(custom_gb_memory),
@@ -178,15 +197,32 @@ export const formValuesOf = (body: Template): DevboxFormValues => {
     keepAlive: text(keep_alive_time_seconds),
     idle: after_idle?.on_idle ?? '',
     idleSeconds: text(after_idle?.idle_time_seconds),
+    launchCommands: (launch_commands ?? []).join('\n'),
+    networkPolicy: network_policy_id ?? '',
+    otherParameters: Object.fromEntries(Object.entries(others).filter(([, value]) => value != null)),
+  }
+}
+
+export const filesOf = (mounts: Record<string, string> | null | undefined): FileRow[] =>
+  Object.entries(mounts ?? {}).map(([path, content]) => ({ path, content }))
+
+/** The values that create such a devbox, from a template or an existing devbox. */
+export const formValuesOf = (body: Template): DevboxFormValues => {
+  const blueprint = body.blueprint_id ?? body.blueprint_name ?? ''
+  const isMode = body.tunnel?.auth_mode === 'open' || body.tunnel?.auth_mode === 'authenticated'
+  return {
+    ...emptyValues,
+    ...launchValuesOf(body.launch_parameters ?? {}),
+    name: body.name ?? '',
+    source: body.snapshot_id ? 'snapshot' : blueprint ? 'blueprint' : 'empty',
+    snapshot: body.snapshot_id ?? '',
+    blueprint,
     metadata: rowsOf(body.metadata),
     environment: rowsOf(body.environment_variables),
     secrets: rowsOf(body.secrets),
-    launchCommands: (launch_commands ?? []).join('\n'),
     entrypoint: body.entrypoint ?? '',
-    files: Object.entries(body.file_mounts ?? {}).map(([path, content]) => ({ path, content })),
+    files: filesOf(body.file_mounts),
     tunnel: isMode ? (body.tunnel?.auth_mode as DevboxFormValues['tunnel']) : '',
-    networkPolicy: network_policy_id ?? '',
-    otherParameters: Object.fromEntries(Object.entries(others).filter(([, value]) => value != null)),
   }
 }
 
@@ -201,18 +237,16 @@ export const formValuesLike = (devbox: Devbox): DevboxFormValues =>
     tunnel: devbox.tunnel,
   })
 
-const rowsOf = (map: Record<string, string> | null | undefined): KeyValueRow[] =>
+export const rowsOf = (map: Record<string, string> | null | undefined): KeyValueRow[] =>
   Object.entries(map ?? {}).map(([key, value]) => ({ key, value }))
 
 /** The form field for a request path in an error of the service. */
-export const fieldOfPath = (path: string): FormField | undefined =>
-  wireFields.find(([wire]) => path === wire || path.startsWith(`${wire}.`) || path.startsWith(`${wire}[`))?.[1]
+export const fieldOfPath = (path: string): FormField | undefined => fieldIn(path, wireFields)
 
-const wireFields: readonly (readonly [string, FormField])[] = [
-  ['name', 'name'],
-  ['snapshot_id', 'snapshot'],
-  ['blueprint_id', 'blueprint'],
-  ['blueprint_name', 'blueprint'],
+export const fieldIn = <Field>(path: string, fields: readonly (readonly [string, Field])[]): Field | undefined =>
+  fields.find(([wire]) => path === wire || path.startsWith(`${wire}.`) || path.startsWith(`${wire}[`))?.[1]
+
+export const launchWireFields: readonly (readonly [string, keyof LaunchValues])[] = [
   ['launch_parameters.resource_size_request', 'size'],
   ['launch_parameters.custom_cpu_cores', 'cpuCores'],
   ['launch_parameters.custom_gb_memory', 'memoryGb'],
@@ -221,6 +255,14 @@ const wireFields: readonly (readonly [string, FormField])[] = [
   ['launch_parameters.after_idle', 'idleSeconds'],
   ['launch_parameters.launch_commands', 'launchCommands'],
   ['launch_parameters.network_policy_id', 'networkPolicy'],
+]
+
+const wireFields: readonly (readonly [string, FormField])[] = [
+  ['name', 'name'],
+  ['snapshot_id', 'snapshot'],
+  ['blueprint_id', 'blueprint'],
+  ['blueprint_name', 'blueprint'],
+  ...launchWireFields,
   ['metadata', 'metadata'],
   ['environment_variables', 'environment'],
   ['secrets', 'secrets'],

@@ -2,8 +2,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Plus, Save, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
-import { useController, useFormContext, useWatch } from 'react-hook-form'
+import { Controller, useController, useFormContext, useWatch } from 'react-hook-form'
 import { jobPartQueries } from '#components/benchmarks/create/queries.ts'
+import { BlueprintPicker } from '#components/blueprints/blueprint-picker.tsx'
+import { blueprintQueries } from '#components/blueprints/queries.ts'
 import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
@@ -11,6 +13,7 @@ import { FieldError, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input, Textarea } from '#components/ui/input.tsx'
 import { toast } from '#components/ui/toast.tsx'
+import { isUnsupported } from '#lib/browser/api/failures.ts'
 import { browserStore, readList, saveList } from '#lib/browser/frame/saved-list.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
@@ -25,8 +28,10 @@ import { type DevboxFormValues, type FileRow, formValuesOf } from './form-schema
 
 /** Source, size and metadata. */
 export const SourceFields = () => {
-  const [source, size] = useWatch<DevboxFormValues, ['source', 'size']>({ name: ['source', 'size'] })
+  const source = useWatch<DevboxFormValues, 'source'>({ name: 'source' })
   const { data: known } = useQuery(devboxQueries.metadataKeys())
+  const { error } = useQuery(blueprintQueries.choices(''))
+  const hasBlueprints = !isUnsupported(error) || source === 'blueprint'
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -36,20 +41,27 @@ export const SourceFields = () => {
           options={[
             { value: 'empty', label: 'Empty disk' },
             { value: 'snapshot', label: 'Snapshot' },
-            { value: 'blueprint', label: 'Blueprint (image)' },
+            ...(hasBlueprints ? [{ value: 'blueprint', label: 'Blueprint' } as const] : []),
           ]}
         />
-        <FormSelect name="size" label="Size" options={sizeOptions} />
+        <SizeField />
       </div>
       {source === 'snapshot' && <SnapshotField />}
-      {source === 'blueprint' && <FormText name="blueprint" label="Blueprint" mono hint="Id or name" />}
-      {size === 'CUSTOM_SIZE' && (
-        <div className="grid gap-4 sm:grid-cols-3">
-          <FormText name="cpuCores" label="CPU cores" inputMode="decimal" hint="0.5, 1 or an even number" />
-          <FormText name="memoryGb" label="Memory (GB)" inputMode="numeric" hint="2 to 8 per core" />
-          <FormText name="diskGb" label="Disk (GB)" optional inputMode="numeric" hint="An even number" />
-        </div>
+      {source === 'blueprint' && (
+        <Controller<DevboxFormValues, 'blueprint'>
+          name="blueprint"
+          render={({ field, fieldState }) => (
+            <BlueprintPicker
+              label="Blueprint"
+              hint="Its launch parameters apply unless set here."
+              value={field.value}
+              onPick={field.onChange}
+              error={fieldState.error?.message}
+            />
+          )}
+        />
       )}
+      <CustomSizeFields />
       <FormRows
         name="metadata"
         label="Metadata"
@@ -58,6 +70,21 @@ export const SourceFields = () => {
         hint="Labels to filter by, such as env=staging"
       />
     </>
+  )
+}
+
+export const SizeField = () => <FormSelect name="size" label="Size" options={sizeOptions} />
+
+export const CustomSizeFields = () => {
+  const size = useWatch<DevboxFormValues, 'size'>({ name: 'size' })
+  return (
+    size === 'CUSTOM_SIZE' && (
+      <div className="grid gap-4 sm:grid-cols-3">
+        <FormText name="cpuCores" label="CPU cores" inputMode="decimal" hint="0.5, 1 or an even number" />
+        <FormText name="memoryGb" label="Memory (GB)" inputMode="numeric" hint="2 to 8 per core" />
+        <FormText name="diskGb" label="Disk (GB)" optional inputMode="numeric" hint="An even number" />
+      </div>
+    )
   )
 }
 
@@ -125,39 +152,61 @@ export const EnvironmentFields = () => {
   )
 }
 
-export const StartFields = () => {
+export const StartFields = () => (
+  <FieldGroup title="Commands and files" fields={['launchCommands', 'entrypoint', 'files', 'otherParameters']}>
+    <LaunchCommandsField />
+    <FormText
+      name="entrypoint"
+      label="Entrypoint"
+      optional
+      mono
+      hint="Runs after the launch commands. The devbox shuts down when it exits."
+    />
+    <FileRows hint="Created under the home folder or /tmp before any command runs" />
+    <OtherLaunchParameters />
+  </FieldGroup>
+)
+
+export const LaunchCommandsField = () => (
+  <FormTextArea
+    name="launchCommands"
+    label="Launch commands"
+    hint="One per line. Run at every start."
+    placeholder="npm install"
+  />
+)
+
+/** Launch parameters without a field. */
+export const OtherLaunchParameters = () => {
   const { setValue } = useFormContext<DevboxFormValues>()
-  const otherParameters = useWatch<DevboxFormValues, 'otherParameters'>({ name: 'otherParameters' })
+  const others = useWatch<DevboxFormValues, 'otherParameters'>({ name: 'otherParameters' })
   return (
-    <FieldGroup title="Commands and files" fields={['launchCommands', 'entrypoint', 'files', 'otherParameters']}>
-      <FormTextArea
-        name="launchCommands"
-        label="Launch commands"
-        hint="One per line. Run at every start."
-        placeholder="npm install"
-      />
-      <FormText
-        name="entrypoint"
-        label="Entrypoint"
-        optional
-        mono
-        hint="Runs after the launch commands. The devbox shuts down when it exits."
-      />
-      <FileRows />
-      {Object.keys(otherParameters).length > 0 && (
-        <div className="space-y-1">
-          <p className="font-medium">Other launch parameters</p>
-          <p className="font-mono text-sm break-all text-muted">{JSON.stringify(otherParameters)}</p>
-          <Button size="sm" icon={X} onClick={() => setValue('otherParameters', {})}>
-            Remove
-          </Button>
-        </div>
-      )}
-    </FieldGroup>
+    <OtherParameters
+      title="Other launch parameters"
+      parameters={others}
+      onRemove={() => setValue('otherParameters', {})}
+    />
   )
 }
 
-const FileRows = () => {
+interface OtherParametersProps {
+  title: string
+  parameters: object
+  onRemove: () => void
+}
+
+export const OtherParameters = ({ title, parameters, onRemove }: OtherParametersProps) =>
+  Object.keys(parameters).length > 0 && (
+    <div className="space-y-1">
+      <p className="font-medium">{title}</p>
+      <p className="font-mono text-sm break-all text-muted">{JSON.stringify(parameters)}</p>
+      <Button size="sm" icon={X} onClick={onRemove}>
+        Remove
+      </Button>
+    </div>
+  )
+
+export const FileRows = ({ hint }: { hint: string }) => {
   const { field, fieldState } = useController<DevboxFormValues, 'files'>({ name: 'files' })
   const files: FileRow[] = field.value
   const change = (at: number, part: Partial<FileRow>) =>
@@ -196,16 +245,22 @@ const FileRows = () => {
         <Button size="sm" icon={Plus} onClick={() => field.onChange([...files, { path: '', content: '' }])}>
           Add file
         </Button>
-        <span className="text-sm text-muted">Created under the home folder or /tmp before any command runs</span>
+        <span className="text-sm text-muted">{hint}</span>
       </div>
     </fieldset>
   )
 }
 
-export const LifetimeFields = () => {
+export const LifetimeFields = () => (
+  <FieldGroup title="Lifetime" fields={['keepAlive', 'idle', 'idleSeconds']}>
+    <KeepAliveFields />
+  </FieldGroup>
+)
+
+export const KeepAliveFields = () => {
   const idle = useWatch<DevboxFormValues, 'idle'>({ name: 'idle' })
   return (
-    <FieldGroup title="Lifetime" fields={['keepAlive', 'idle', 'idleSeconds']}>
+    <>
       <FormText
         name="keepAlive"
         label="Shut down after (seconds)"
@@ -228,47 +283,51 @@ export const LifetimeFields = () => {
           <FormText name="idleSeconds" label="Idle time (seconds)" inputMode="numeric" placeholder="900" />
         )}
       </div>
-    </FieldGroup>
+    </>
   )
 }
 
-export const NetworkFields = () => {
+export const NetworkFields = () => (
+  <FieldGroup title="Network" fields={['tunnel', 'networkPolicy']}>
+    <FormSelect
+      name="tunnel"
+      label="Tunnel"
+      hint="Exposes ports of the devbox on the service's network"
+      options={[
+        { value: '', label: 'None' },
+        ...tunnelModes.map((value) => ({ value, label: tunnelModeLabels[value] })),
+      ]}
+    />
+    <NetworkPolicyField />
+  </FieldGroup>
+)
+
+export const NetworkPolicyField = () => {
   const selected = useWatch<DevboxFormValues, 'networkPolicy'>({ name: 'networkPolicy' })
   const policies = useQuery({ ...networkPolicyQueries.all(), retry: false })
   const listed = policies.data?.network_policies ?? []
   const isListed = selected === '' || listed.some(({ id }) => id === selected)
-  return (
-    <FieldGroup title="Network" fields={['tunnel', 'networkPolicy']}>
-      <FormSelect
-        name="tunnel"
-        label="Tunnel"
-        hint="Exposes ports of the devbox on the service's network"
-        options={[
-          { value: '', label: 'None' },
-          ...tunnelModes.map((value) => ({ value, label: tunnelModeLabels[value] })),
-        ]}
+  if (policies.isError)
+    return (
+      <FormText
+        name="networkPolicy"
+        label="Network policy"
+        optional
+        mono
+        hint="Couldn't load the policies. Enter a policy id."
       />
-      {policies.isError ? (
-        <FormText
-          name="networkPolicy"
-          label="Network policy"
-          optional
-          mono
-          hint="Couldn't load the policies. Enter a policy id."
-        />
-      ) : (
-        <FormSelect
-          name="networkPolicy"
-          label="Network policy"
-          hint="Limits what the devbox can connect to"
-          options={[
-            { value: '', label: listed.length > 0 ? 'None' : 'None available' },
-            ...(isListed ? [] : [{ value: selected, label: selected }]),
-            ...listed.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-        />
-      )}
-    </FieldGroup>
+    )
+  return (
+    <FormSelect
+      name="networkPolicy"
+      label="Network policy"
+      hint="Limits what the devbox can connect to"
+      options={[
+        { value: '', label: listed.length > 0 ? 'None' : 'None available' },
+        ...(isListed ? [] : [{ value: selected, label: selected }]),
+        ...listed.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { Pencil, RefreshCw } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { evictionOf } from '#components/alerts/alert-feed.ts'
 import { EvictedBanner, EvictedStep } from '#components/alerts/devbox-eviction.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
@@ -14,6 +14,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { Section } from '#components/ui/section.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -22,6 +23,7 @@ import { formatCount, formatDurationMs, formatElapsedMs } from '#lib/browser/for
 import { type Devbox, type DevboxUsage, devboxRefusal, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { useDevbox } from '../detail.tsx'
+import { LaunchParameterList } from '../launch-parameter-list.tsx'
 import { Lifetime } from '../lifetime.tsx'
 import { devboxUsage, type UsageSample } from '../log/resource-usage.ts'
 import { UsageCharts } from '../log/usage-charts.tsx'
@@ -60,7 +62,7 @@ export const DevboxOverview = () => {
           <Usage devbox={devbox} />
         </Section>
         <Section title="Launch parameters">
-          <LaunchParameters devbox={devbox} />
+          <LaunchParameterList launch={devbox.launch_parameters} />
         </Section>
         <RawDevbox devbox={devbox} />
       </div>
@@ -80,22 +82,6 @@ export const DevboxOverview = () => {
     </div>
   )
 }
-
-interface SectionProps {
-  title: string
-  action?: ReactNode
-  children: ReactNode
-}
-
-const Section = ({ title, action, children }: SectionProps) => (
-  <section aria-label={title} className="min-w-0 space-y-3">
-    <div className="flex min-h-8 flex-wrap items-center justify-between gap-2 border-b border-line pb-1">
-      <h2 className="text-lg font-medium">{title}</h2>
-      {action}
-    </div>
-    {children}
-  </section>
-)
 
 const DevboxFacts = () => {
   const { devbox, actions } = useDevbox()
@@ -137,7 +123,9 @@ const DevboxFacts = () => {
       {launch.architecture && <Fact label="Architecture">{launch.architecture}</Fact>}
       {devbox.blueprint_id && (
         <Fact label="Blueprint">
-          <CopyableId value={devbox.blueprint_id} label="blueprint id" />
+          <TextLink href={paths.blueprint(devbox.blueprint_id)} className="font-mono text-sm break-all">
+            {devbox.blueprint_id}
+          </TextLink>
         </Fact>
       )}
       {devbox.snapshot_id && (
@@ -159,43 +147,6 @@ const sizeText = (launch: Devbox['launch_parameters']): string => {
   ].filter(Boolean)
   if (custom.length > 0) return custom.join(', ')
   return launch.resource_size_request ?? 'Service default'
-}
-
-const LaunchParameters = ({ devbox: { launch_parameters: launch } }: { devbox: Devbox }) => {
-  const commands = launch.launch_commands ?? []
-  const set = Object.entries(launch).filter(
-    ([, value]) => value != null && !(Array.isArray(value) && value.length === 0),
-  )
-  const rest = set.filter(([name]) => name !== 'launch_commands')
-  if (set.length === 0) return <p className="text-muted">None</p>
-  return (
-    <div className="space-y-3">
-      {commands.length > 0 && (
-        <ol aria-label="Launch commands" className="overflow-hidden rounded-md border border-line">
-          {commands.map((command, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the commands of a devbox never change
-            <li key={index} className="flex gap-3 border-line px-3 py-1.5 font-mono text-sm not-first:border-t">
-              <span aria-hidden className="tabular text-muted select-none">
-                {index + 1}
-              </span>
-              <VisibleText max={2000} className="min-w-0 break-all">
-                {command}
-              </VisibleText>
-            </li>
-          ))}
-        </ol>
-      )}
-      {rest.length > 0 && (
-        <Facts mono>
-          {rest.map(([name, value]) => (
-            <Fact key={name} label={name} className="break-all">
-              <VisibleText max={2000}>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</VisibleText>
-            </Fact>
-          ))}
-        </Facts>
-      )}
-    </div>
-  )
 }
 
 const Isolation = ({ isolation: { sandbox, not_enforced } }: { isolation: NonNullable<Devbox['isolation']> }) => (

@@ -7,6 +7,7 @@ import {
   Camera,
   Clapperboard,
   Columns2,
+  DraftingCompass,
   FlaskConical,
   FlaskRound,
   History,
@@ -245,6 +246,7 @@ const resultIcons: Record<ResultKind, LucideIcon> = {
   scenario: FlaskConical,
   'scenario run': FlaskRound,
   snapshot: Camera,
+  blueprint: DraftingCompass,
   recording: Clapperboard,
 }
 

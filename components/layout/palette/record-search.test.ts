@@ -68,7 +68,7 @@ it('finds nothing for an unknown id, and reports kinds whose search failed', asy
   const refused = createClient({ baseUrl: service.url, headers: { authorization: 'Bearer wrong' } })
   expect(await find('anything', refused)).toEqual({
     results: [],
-    failed: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot'],
+    failed: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot', 'blueprint'],
     partial: [],
   })
 })

@@ -4,12 +4,13 @@ import { recordingAddress } from '#components/recordings/queries.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
-import { isMissing } from '#lib/browser/api/failures.ts'
+import { isMissing, isUnsupported } from '#lib/browser/api/failures.ts'
 import { contains } from '#lib/browser/lists/row-filters.ts'
 import { axons } from '#lib/contract/axons.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
+import { blueprints } from '#lib/contract/blueprints.ts'
 import { devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
@@ -21,6 +22,7 @@ const pageApi = browserApi({
   benchmarkJobs,
   benchmarkRuns,
   benchmarks,
+  blueprints,
   devboxes,
   scenarioRuns,
   scenarios,
@@ -123,6 +125,12 @@ const kinds = {
     list: (api, call) => api.snapshots.list(call).then(({ snapshots: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.snapshot(id),
   }),
+  blueprint: kind({
+    prefixes: ['bpt', 'bp'],
+    get: (api, call) => api.blueprints.get(call),
+    list: (api, call) => api.blueprints.list(call).then(({ blueprints: rows, has_more }) => ({ rows, has_more })),
+    href: ({ id }) => paths.blueprint(id),
+  }),
 }
 
 export type ResultKind = keyof typeof kinds | 'recording'
@@ -188,7 +196,9 @@ export const recordSearch = (text: string, api: Api = pageApi, recordings = read
         searches.flatMap(([kind], at) => (is(answers[at] as PromiseSettledResult<Found>) ? kind : []))
       return {
         results: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.results : [])),
-        failed: kindsWhere((answer) => answer.status === 'rejected' && !isMissing(answer.reason)),
+        failed: kindsWhere(
+          (answer) => answer.status === 'rejected' && !isMissing(answer.reason) && !isUnsupported(answer.reason),
+        ),
         partial: kindsWhere((answer) => answer.status === 'fulfilled' && answer.value.isPartial === true),
       }
     },

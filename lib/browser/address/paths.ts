@@ -2,6 +2,7 @@ import type { AxonListQuery } from '#lib/contract/axons.ts'
 import type { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import type { BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
@@ -15,6 +16,8 @@ export const paths = {
   snapshots: (query: Partial<SnapshotListQuery> & { search?: string | undefined } = {}) =>
     `/snapshots${searchOf(query, pageDefaults)}`,
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
+  blueprints: (query: Partial<BlueprintListQuery> = {}) => `/blueprints${searchOf(query, pageDefaults)}`,
+  blueprint: (id: string, tab?: 'log') => `/blueprints/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   axon: (id: string, tab?: 'events' | 'sql', event?: number) =>
     `/axons/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf({ event })}`,

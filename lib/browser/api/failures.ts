@@ -8,6 +8,10 @@ export const isOutage = (error: unknown): boolean =>
 export const isMissing = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'not_found' || error.code === 'invalid_argument')
 
+/** Whether the service doesn't have this operation. */
+export const isUnsupported = (error: unknown): boolean =>
+  error instanceof ApiError && (error.code === 'not_implemented' || error.code === 'not_found')
+
 export const isTransient = (error: unknown): boolean =>
   isOutage(error) || (error instanceof ApiError && error.code === 'rate_limited')
 

@@ -6,6 +6,7 @@ export const preferenceCookies = {
   axonColumns: 'devdeck_axon_columns',
   devboxColumns: 'devdeck_devbox_columns',
   snapshotColumns: 'devdeck_snapshot_columns',
+  blueprintColumns: 'devdeck_blueprint_columns',
   jobColumns: 'devdeck_job_columns',
   runColumns: 'devdeck_run_columns',
   scenarioColumns: 'devdeck_scenario_columns',

@@ -2,6 +2,7 @@ import type { Axon, AxonListQuery } from '#lib/contract/axons.ts'
 import type { BenchmarkJob, BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import type { Blueprint, BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
 import type { ScenarioRun, ScenarioRunListQuery } from '#lib/contract/scenario-runs.ts'
 import type { Scenario, ScenarioListQuery } from '#lib/contract/scenarios.ts'
@@ -61,6 +62,10 @@ export const axonMatches = matcher<AxonListQuery, Axon>({
 export const snapshotMatches = matcher<SnapshotListQuery, Snapshot>({
   devbox_id: ({ source_devbox_id }, id) => source_devbox_id === id,
   source_blueprint_id: ({ source_blueprint_id }, id) => source_blueprint_id === id,
+})
+
+export const blueprintMatches = matcher<BlueprintListQuery, Blueprint>({
+  status: (blueprint, status) => blueprint.status === status,
 })
 
 export const jobMatches = matcher<BenchmarkJobListQuery, BenchmarkJob & { metadata?: undefined }>()
