@@ -27,6 +27,7 @@ import {
   StartFields,
   TemplateFields,
 } from './form-sections.tsx'
+import { MountFields } from './mount-fields.tsx'
 
 export interface CreateDevboxDialogProps {
   open: boolean
@@ -89,6 +90,7 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, blueprint, li
         <SourceFields />
         <EnvironmentFields />
         <StartFields />
+        <MountFields />
         <LifetimeFields />
         <NetworkFields />
         <RequestTools />

@@ -29,6 +29,10 @@ describe('the form', () => {
       launchCommands: 'npm ci\nnpm test',
       entrypoint: 'npm start',
       files: [{ path: '~/.npmrc', content: 'a=b\n' }],
+      mounts: [
+        { type: 'object_mount', id: 'obj_1', path: '~/data.tgz' },
+        { type: 'agent_mount', id: 'agt_1', path: '' },
+      ],
       tunnel: 'authenticated',
       networkPolicy: 'npl_1',
       otherParameters: { available_ports: [8080] },
@@ -59,6 +63,7 @@ describe('the form', () => {
     expect(problems({ files: [{ path: '', content: 'x' }] }).files).toContain('no path')
     const file = { path: 'a', content: '' }
     expect(problems({ files: [file, file] }).files).toBe('a is listed twice')
+    expect(problems({ mounts: [{ type: 'object_mount', id: 'obj_1', path: ' ' }] }).mounts).toContain('path')
     expect(problems({ secrets: [{ key: '', value: 'x' }] }).secrets).toContain('no key')
   })
 })

@@ -9,6 +9,12 @@ export interface FileRow {
   content: string
 }
 
+export interface MountRow {
+  type: 'object_mount' | 'agent_mount'
+  id: string
+  path: string
+}
+
 export interface DevboxFormValues {
   name: string
   source: 'empty' | 'snapshot' | 'blueprint'
@@ -29,6 +35,7 @@ export interface DevboxFormValues {
   launchCommands: string
   entrypoint: string
   files: FileRow[]
+  mounts: MountRow[]
   tunnel: '' | NonNullable<TunnelOptions['auth_mode']>
   networkPolicy: string
   /** Launch parameters without a field, copied from another devbox. */
@@ -53,6 +60,7 @@ export const emptyValues: DevboxFormValues = {
   launchCommands: '',
   entrypoint: '',
   files: [],
+  mounts: [],
   tunnel: '',
   networkPolicy: '',
   otherParameters: {},
@@ -124,6 +132,30 @@ export const fileMountsOf = (rows: readonly FileRow[], fail: (message: string) =
   return Object.fromEntries(files.map(({ path, content }) => [path, content]))
 }
 
+const mountsOf = (rows: readonly MountRow[], fail: (message: string) => void) => {
+  const mounts = rows.map(({ type, id, path }) => ({ type, id, path: path.trim() }))
+  const isMissing = (has: (row: MountRow) => unknown) => mounts.findIndex((row) => !has(row)) + 1
+  const unnamed = isMissing(({ id }) => id)
+  const unplaced = isMissing(({ type, path }) => type === 'agent_mount' || path)
+  if (unnamed) fail(`Select what mount ${unnamed} is of`)
+  else if (unplaced) fail(`Enter the path of mount ${unplaced}`)
+  if (mounts.length === 0) return undefined
+  return mounts.map(({ type, id, path }) =>
+    type === 'object_mount'
+      ? { type, object_id: id, object_path: path }
+      : { type, agent_id: id, agent_name: null, agent_path: path || null },
+  )
+}
+
+/** Mounts of other kinds have no fields here. */
+const mountRowsOf = (mounts: readonly unknown[]): MountRow[] =>
+  mounts.flatMap((mount) => {
+    const { type, object_id, object_path, agent_id, agent_path } = Object(mount) as Record<string, unknown>
+    const text = (value: unknown) => (typeof value === 'string' ? value : '')
+    if (type === 'object_mount') return { type, id: text(object_id), path: text(object_path) }
+    return type === 'agent_mount' ? { type, id: text(agent_id), path: text(agent_path) } : []
+  })
+
 export const mapOf = (rows: readonly KeyValueRow[], fail: (message: string) => void): Record<string, string> => {
   const result = rowsToMap(rows)
   if (!result.ok) fail(result.message)
@@ -147,6 +179,7 @@ const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: s
     launch_parameters: unlessEmpty(launchParametersOf(values, fail)),
     entrypoint: values.entrypoint.trim() || undefined,
     file_mounts: unlessEmpty(fileMountsOf(values.files, (message) => fail('files', message))),
+    mounts: mountsOf(values.mounts, (message) => fail('mounts', message)),
     tunnel: values.tunnel ? { auth_mode: values.tunnel } : undefined,
   })
 }
@@ -222,6 +255,7 @@ export const formValuesOf = (body: Template): DevboxFormValues => {
     secrets: rowsOf(body.secrets),
     entrypoint: body.entrypoint ?? '',
     files: filesOf(body.file_mounts),
+    mounts: mountRowsOf(body.mounts ?? []),
     tunnel: isMode ? (body.tunnel?.auth_mode as DevboxFormValues['tunnel']) : '',
   }
 }
@@ -268,5 +302,6 @@ const wireFields: readonly (readonly [string, FormField])[] = [
   ['secrets', 'secrets'],
   ['entrypoint', 'entrypoint'],
   ['file_mounts', 'files'],
+  ['mounts', 'mounts'],
   ['tunnel', 'tunnel'],
 ]
