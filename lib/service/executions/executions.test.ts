@@ -1,8 +1,18 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { defaultLimits } from '#lib/service/config.ts'
+import { startPlainProcess } from '#lib/service/engine/process/plain-process.ts'
+import { openDatabase } from '#lib/service/store/database.ts'
+import { createExecutionStore } from '#lib/service/store/executions.ts'
+import { DevboxLogs } from '#lib/service/store/logs/logs.ts'
+import { StorageQuota } from '#lib/service/store/storage-quota.ts'
+import { makeLocalSpec } from '#lib/service/testing/boxes.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { Executions } from './executions.ts'
 
 const slowEventLoop = async (ms: number): Promise<() => void> => {
   const never = new Int32Array(new SharedArrayBuffer(4))
@@ -109,4 +119,26 @@ it('limits unfinished commands per account', async () => {
   } finally {
     await service.close()
   }
+})
+
+it('refuses a named shell in a devbox without bash', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-executions-'))
+  const folderOf = (id: string) => join(folder, id)
+  const database = openDatabase(join(folder, 'test.db'))
+  const box = await startPlainProcess(makeLocalSpec(folder, { devboxId: 'one', serviceId: `shells-${process.pid}` }))
+  onTestFinished(async () => {
+    await box.stop()
+    database.close()
+    rmSync(folder, { recursive: true })
+  })
+  const executions = new Executions({
+    store: createExecutionStore(database),
+    folderOf,
+    logs: new DevboxLogs(folderOf),
+    maxPerAccount: 1,
+    quota: new StorageQuota(0),
+  })
+  const devbox = () => ({ box: { ...box, shell: '/bin/sh', bashrc: undefined }, env: {}, busy: () => () => undefined })
+  const launch = { account: 'test', command: 'true', shellName: 'build' }
+  expect(() => executions.launch('one', devbox, launch)).toThrow(/^shell_name: named shells require bash/)
 })

@@ -17,7 +17,7 @@ let queue: Promise<unknown> = Promise.resolve()
 
 const takePipes = async (ours: readonly ('read' | 'write')[]): Promise<Pipe[]> => {
   maker ??= startMaker()
-  const { pid, made, next } = maker
+  const { pid, made, next, end } = maker
   await made()
   const opened: number[] = []
   const open = (i: number, flags: number) => {
@@ -26,18 +26,19 @@ const takePipes = async (ours: readonly ('read' | 'write')[]): Promise<Pipe[]> =
     return descriptor
   }
   try {
-    return ours.map((end, i) => {
+    const pipes = ours.map((direction, i) => {
       const [own, other] =
-        end === 'read' ? [constants.O_RDONLY, constants.O_WRONLY] : [constants.O_WRONLY, constants.O_RDONLY]
+        direction === 'read' ? [constants.O_RDONLY, constants.O_WRONLY] : [constants.O_WRONLY, constants.O_RDONLY]
       const pipe = { ours: open(i, own | constants.O_NONBLOCK), theirs: open(i, other) }
       fchmodSync(pipe.theirs, 0o666)
       return pipe
     })
+    next()
+    return pipes
   } catch (error) {
     for (const descriptor of opened) closeSync(descriptor)
+    end()
     throw error
-  } finally {
-    next()
   }
 }
 
@@ -51,6 +52,7 @@ interface Maker {
   /** Rejects if the process has ended. */
   made(): Promise<void>
   next(): void
+  end(): void
 }
 
 let maker: Maker | undefined
@@ -73,16 +75,19 @@ const startMaker = (): Maker => {
       await made.promise.finally(() => stdout.unref())
     },
     next() {
-      if (maker !== started) return
       made = Promise.withResolvers()
       made.promise.catch(() => undefined)
       stdin.write('\n')
+    },
+    end() {
+      if (maker === started) maker = undefined
+      stdin.end()
     },
   }
   stdin.on('error', () => undefined)
   stdout.on('data', () => made.resolve())
   child.once('exit', () => {
-    if (maker === started) maker = undefined
+    started.end()
     made.reject(new Error('The process that makes pipes ended'))
   })
   return started
