@@ -112,6 +112,8 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const blueprints = new Blueprints({
     store: store.blueprints,
     secrets: store.secrets,
+    objects,
+    images: undefined,
     folder: join(path, 'blueprints'),
     systemsFolder: join(path, 'environments'),
     engine,

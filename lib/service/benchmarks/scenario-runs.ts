@@ -143,7 +143,8 @@ export class ScenarioRuns {
     const environment = scenario.environment ?? {}
     const launchParameters = mergeLaunchParameters(environment.launch_parameters ?? {}, profile.launchParameters ?? {})
     const folder = environment.working_directory
-    const root = opening.root ?? (folder ? this.#ownFolder(folder) : undefined)
+    const ownFolder = folder && !environment.blueprint_id ? this.#ownFolder(folder) : undefined
+    const root = opening.root ?? ownFolder
     const devbox = await devboxes.create(
       account,
       {
@@ -155,6 +156,7 @@ export class ScenarioRuns {
         environment_variables: profile.envVars,
         secrets: profile.secrets,
         snapshot_id: environment.snapshot_id || null,
+        blueprint_id: environment.blueprint_id || null,
         mounts: profile.mounts,
       },
       {

@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Blueprint, type BlueprintCreate, type BlueprintLogRecord, isBuilding } from '#lib/contract/blueprints.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { checkedSecrets, checkLaunchParameters } from '#lib/service/devboxes/new-devbox.ts'
-import type { BoxEngine, Network } from '#lib/service/engine/box.ts'
+import type { BoxEngine, Images, Network } from '#lib/service/engine/box.ts'
 import { invalid, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
@@ -12,14 +12,17 @@ import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
 import { untilStored } from '#lib/service/kit/until-stored.ts'
+import type { Objects } from '#lib/service/objects/objects.ts'
 import type { BlueprintRecord, BlueprintStore, Failure } from '#lib/service/store/blueprints.ts'
 import { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import { namesIn } from '#lib/service/store/lost-and-found.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
-import { BuildError } from './build-error.ts'
-import { buildFilesOf, hasFrom, mountPath } from './dockerfile.ts'
+import { BlueprintError } from './blueprint-error.ts'
+import { makeContext } from './build-context.ts'
+import { buildFilesOf, hasFrom, mountPath, tagOf } from './dockerfile.ts'
 import { buildOnHost, builtOnHost, type HostBlueprint } from './host-build.ts'
+import { buildImage } from './image-build.ts'
 
 const concurrentBuilds = 2
 /** Unspecified: builds of an account that have not ended. */
@@ -30,9 +33,12 @@ const maxBuildMs = 2 * 60 * 60 * 1000
 interface Options {
   store: BlueprintStore
   secrets: SecretStore
+  objects: Pick<Objects, 'requireComplete' | 'pathOf'>
   folder: string
   systemsFolder: string
+  /** Builds without a container engine, and those that need no image. */
   engine: BoxEngine
+  images: Images | undefined
   serviceId: string
   dataDir: string
   privateNetwork: boolean
@@ -70,7 +76,7 @@ export class Blueprints {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new BuildError(interrupted.message))
+    this.#closing.abort(new BlueprintError(interrupted.message))
     await Promise.all([...this.#running.values()].map(({ done }) => done))
     await this.#logs.flush()
   }
@@ -134,25 +140,32 @@ export class Blueprints {
 
   /** Cancels a running build. Throws 404, or 400 if something needs the blueprint. Repeatable. */
   async delete(account: string, id: string): Promise<void> {
-    const { store, quota } = this.#options
+    const { store, quota, images } = this.#options
     const blueprint = store.own(account, id) ?? notFound('blueprint', id)
     if (blueprint.state === 'deleted') return
     const dependent = store.dependent(id)
     if (dependent !== undefined)
       throw new ServiceError('invalid_argument', `${dependentText(dependent)} the blueprint`, { shouldRetry: false })
     store.delete(id)
-    quota.add(account, 'blueprints', -(blueprint.size_bytes ?? 0))
+    if (blueprint.image === null) quota.add(account, 'blueprints', -(blueprint.size_bytes ?? 0))
     const running = this.#running.get(id)
-    running?.abort.abort(new BuildError('The blueprint was deleted'))
+    running?.abort.abort(new BlueprintError('The blueprint was deleted'))
     await running?.done
     this.#logs.wake(id)
     await this.#logs.flush()
     await this.#remove(id)
+    if (blueprint.image !== null)
+      await images?.remove(blueprint.image).catch(logFailure(`Could not delete image ${blueprint.image}`))
   }
 
   forDevbox(account: string, { blueprint_id, blueprint_name }: DevboxCreate): BlueprintRecord | undefined {
     if (blueprint_id) return this.#built(account, blueprint_id, 'blueprint_id')
     return blueprint_name ? this.#latest(account, blueprint_name, 'blueprint_name') : undefined
+  }
+
+  /** Also of a deleted blueprint. */
+  imageOf(id: string): string | null {
+    return this.#options.store.find(id)?.image ?? null
   }
 
   onHost(id: string): Promise<HostBlueprint> {
@@ -193,8 +206,8 @@ export class Blueprints {
 
   /** Returns the base blueprint. */
   #check(account: string, body: BlueprintCreate): BlueprintRecord | undefined {
-    const { secrets, engine, networkOf } = this.#options
-    if (engine.isolation === 'none')
+    const { secrets, engine, images, networkOf } = this.#options
+    if (engine.isolation === 'none' && !images)
       throw new ServiceError('not_implemented', 'Blueprints need bubblewrap or a container engine on this host', {
         shouldRetry: false,
       })
@@ -208,10 +221,8 @@ export class Blueprints {
         : undefined
     if (base && hasFrom(body.dockerfile ?? ''))
       throw invalid({ field: 'dockerfile', message: "can't have FROM: it continues from the base blueprint" })
-    for (const field of ['build_context', 'services'] as const) {
-      const value = body[field]
-      if (value && Object.keys(value).length > 0) throw unsupported(field, 'is not supported by this service')
-    }
+    if (body.services?.length) throw unsupported('services', 'is not supported by this service')
+    this.#archiveOf(account, body)
     const withToken = body.code_mounts?.findIndex(({ token }) => token) ?? -1
     if (withToken !== -1)
       throw unsupported(
@@ -228,7 +239,16 @@ export class Blueprints {
     checkedSecrets(body.secrets ?? {})
     const missing = secrets.missing(account, [...new Set(Object.values(body.secrets ?? {}))])
     if (missing.length > 0) throw invalid({ field: 'secrets', message: `secret ${missing.join(', ')} not found` })
-    if (body.network_policy_id) networkOf(account, body.network_policy_id)
+    const network = body.network_policy_id ? networkOf(account, body.network_policy_id) : 'public'
+    if (this.#usesEngine(body, base)) {
+      if (!images)
+        throw new ServiceError('unavailable', `Blueprint ${base?.id} needs the container engine`, {
+          retryAfterSeconds: 30,
+        })
+      const where = 'is not supported for images that the container engine builds'
+      if (network !== 'public') throw unsupported('network_policy_id', where)
+      if (Object.keys(body.secrets ?? {}).length > 0) throw unsupported('secrets', where)
+    }
     return base
   }
 
@@ -238,16 +258,15 @@ export class Blueprints {
     const stop = AbortSignal.any([given, closing])
     const settle = (store: () => void) => untilStored(store, `Could not store the result of blueprint ${id}`, stop)
     try {
-      const sizeBytes = await this.#slots.run(stop, async () => {
+      const built = await this.#slots.run(stop, async () => {
         store.begin(id)
-        const tooLong = AbortSignal.timeout(maxBuildMs)
-        return this.#buildOnHost(id, AbortSignal.any([stop, tooLong]))
+        return this.#run(id, AbortSignal.any([stop, AbortSignal.timeout(maxBuildMs)]))
       })
-      quota.add(store.mustFind(id).account, 'blueprints', sizeBytes)
-      await settle(() => store.complete(id, { image: null, sizeBytes }, Date.now()))
+      if (built.image === null) quota.add(store.mustFind(id).account, 'blueprints', built.sizeBytes)
+      await settle(() => store.complete(id, built, Date.now()))
     } catch (error) {
       const failure = failureOf(stop.aborted ? stop.reason : error)
-      if (!(error instanceof BuildError) && !stop.aborted) logFailure(`Blueprint ${id} failed`)(error)
+      if (!(error instanceof BlueprintError) && !stop.aborted) logFailure(`Blueprint ${id} failed`)(error)
       this.#logs.append(id, { level: 'error', source: 'setup_commands', message: failure.message })
       await this.#discard(id)
       if (closing.aborted) store.fail(id, failure, Date.now())
@@ -256,37 +275,63 @@ export class Blueprints {
     this.#logs.wake(id)
   }
 
-  async #buildOnHost(id: string, signal: AbortSignal): Promise<number> {
-    const { store, secrets, networkOf } = this.#options
-    const { account, parameters, base_blueprint_id } = store.mustFind(id)
-    const { dockerfile, files } = buildFilesOf(parameters, base_blueprint_id ? tagOf(base_blueprint_id) : undefined)
-    await mkdir(this.#folderOf(id), { recursive: true, mode: 0o700 })
-    return buildOnHost(
-      {
-        id,
-        dockerfile,
-        files,
-        baseId: base_blueprint_id,
+  async #run(id: string, signal: AbortSignal): Promise<{ image: string | null; sizeBytes: number }> {
+    const { store, secrets, networkOf, images, quota, engine, serviceId } = this.#options
+    const { account, parameters, base_blueprint_id: baseId } = store.mustFind(id)
+    const base = baseId === null ? undefined : store.mustFind(baseId)
+    const files = buildFilesOf(parameters, base && tagOf(base.id))
+    const log = (level: 'info' | 'warn', message: string) =>
+      this.#logs.append(id, { level, source: 'setup_commands', message })
+    const context = join(this.#folderOf(id), 'context')
+    const common = { id, context, dockerfile: files.dockerfile, buildArgs: parameters.build_args ?? {}, signal }
+    await makeContext(context, {
+      files,
+      archive: this.#archiveOf(account, parameters),
+      maxBytes: Math.min(quota.available(account), resourcesOf(parameters.launch_parameters ?? {}).diskGb * 2 ** 30),
+      isolation: engine.isolation === 'none' ? 'none' : 'bubblewrap',
+      serviceId,
+    })
+    try {
+      if (images && this.#usesEngine(parameters, base))
+        return await buildImage(images, { ...common, serviceId, output: (line) => log('info', line) })
+      const build = {
+        ...common,
+        baseId,
         isPlain: !hasFrom(parameters.dockerfile ?? ''),
-        buildArgs: parameters.build_args ?? {},
         env: secrets.reveal(account, parameters.secrets ?? {}),
         launchParameters: parameters.launch_parameters ?? {},
-        network: parameters.network_policy_id ? networkOf(account, parameters.network_policy_id) : 'public',
-        log: (level, message) => this.#logs.append(id, { level, source: 'setup_commands', message }),
-        logStep: (cmd) => this.#logs.command(id, { source: 'setup_commands', cmd }),
-        signal,
-      },
-      this.#options,
-    )
+        network: parameters.network_policy_id ? networkOf(account, parameters.network_policy_id) : ('public' as const),
+        log,
+        logStep: (cmd: string) => this.#logs.command(id, { source: 'setup_commands', cmd }),
+      }
+      return { image: null, sizeBytes: await buildOnHost(build, this.#options) }
+    } finally {
+      await removeFolder(context)
+    }
+  }
+
+  #archiveOf(account: string, { build_context: context }: BlueprintCreate) {
+    if (!context) return undefined
+    const { objects } = this.#options
+    const field = 'build_context.object_id'
+    const { content_type } = objects.requireComplete(account, context.object_id, field)
+    if (content_type !== 'tar' && content_type !== 'tgz')
+      throw invalid({ field, message: `object ${context.object_id} is ${content_type}; it must be tar or tgz` })
+    return { file: objects.pathOf(context.object_id), isCompressed: content_type === 'tgz' }
+  }
+
+  /** A Dockerfile's image needs the container engine, if there is one. This host's system needs none. */
+  #usesEngine({ dockerfile }: BlueprintCreate, base: BlueprintRecord | undefined): boolean {
+    const { images, engine } = this.#options
+    if (base) return base.image !== null
+    return images !== undefined && (hasFrom(dockerfile ?? '') || engine.isolation === 'none')
   }
 }
-
-const tagOf = (id: string): string => `devdeck-blueprint:${id}`
 
 const interrupted: Failure = { reason: 'build_failed', message: 'The service stopped during the build' }
 
 const failureOf = (error: unknown): Failure => {
-  if (error instanceof BuildError) return { reason: error.reason, message: error.message }
+  if (error instanceof BlueprintError) return { reason: error.reason, message: error.message }
   if (isDiskFull(error)) return { reason: 'out_of_disk', message: "The service's disk is full" }
   return { reason: 'build_failed', message: error instanceof Error ? error.message : String(error) }
 }

@@ -5,7 +5,7 @@ import { type Finished, outputTail } from '#lib/service/benchmarks/workbench.ts'
 import type { BlueprintOrigin, BoxEngine, Network, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import type { CommandLog } from '#lib/service/store/logs/logs.ts'
-import { BuildError } from './build-error.ts'
+import { BlueprintError } from './blueprint-error.ts'
 
 interface Build {
   id: string
@@ -33,7 +33,7 @@ export class BuildBox implements BuildBench {
   readonly #devbox: RunningDevbox
   readonly #memoryGb: number
   #log: CommandLog | undefined
-  #cause: BuildError | undefined
+  #cause: BlueprintError | undefined
 
   static async start(build: Build, { engine, ...host }: Host, origin: BlueprintOrigin): Promise<BuildBox> {
     const { id, launchParameters, network, log, signal } = build
@@ -130,15 +130,15 @@ export class BuildBox implements BuildBench {
     return readSmall({ devbox: this.#devbox, signal: this.#build.signal }, path, maxBytes)
   }
 
-  abort(cause: BuildError): void {
+  abort(cause: BlueprintError): void {
     this.#cause ??= cause
     void this.#devbox.box.stop()
   }
 
   /** Why a step failed, if not by itself. */
-  cause(): BuildError | undefined {
+  cause(): BlueprintError | undefined {
     if (this.#devbox.box.outOfMemoryKills() > 0)
-      this.#cause ??= new BuildError(`The build ran out of memory (${this.#memoryGb} GiB)`, 'out_of_memory')
+      this.#cause ??= new BlueprintError(`The build ran out of memory (${this.#memoryGb} GiB)`, 'out_of_memory')
     return this.#cause
   }
 

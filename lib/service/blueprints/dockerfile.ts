@@ -12,7 +12,10 @@ export interface BuildFiles {
 const home = '/home/user'
 
 /** Folder in the build context for what the service adds. */
-const addedFolder = '.devdeck'
+export const addedFolder = '.devdeck'
+export const dockerfilePath = `${addedFolder}/Dockerfile`
+
+export const tagOf = (id: string): string => `devdeck-blueprint:${id}`
 
 /**
  * The Dockerfile of a blueprint. Setup commands run as root with the home directory of `user`, who owns its files in

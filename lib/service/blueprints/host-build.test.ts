@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlueprintCreate } from '#lib/contract/blueprints.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
@@ -32,6 +33,21 @@ describe.runIf(isIsolated)('a blueprint built on this host', () => {
     expect(blueprint, (await logOf(id)).join('\n')).toMatchObject({ status: 'build_complete', failure_reason: null })
     return id
   }
+  const stored = async (content_type: 'tgz' | 'text', content: BodyInit) => {
+    const { objects } = service.client
+    const { id, upload_url } = await objects.create({ body: { name: 'context', content_type } })
+    await fetch(upload_url ?? '', { method: 'PUT', body: content })
+    await objects.complete({ params: { id } })
+    return id
+  }
+  const packed = async (files: Record<string, string>) => {
+    const folder = mkdtempSync(join(service.dataDir, 'context-'))
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), content)
+    }
+    return stored('tgz', execFileSync('tar', ['-czC', folder, '.']))
+  }
   const outputIn = async (devbox: string, command: string) => (await service.run(devbox, command)).stdout
   const destroy = (id: string) => service.client.devboxes.shutdown({ params: { id } })
 
@@ -50,6 +66,25 @@ describe.runIf(isIsolated)('a blueprint built on this host', () => {
     expect(await outputIn(devbox, 'echo "[$TOKEN]"')).toBe('[]\n')
     expect(await service.client.devboxes.get({ params: { id: devbox } })).toMatchObject({ blueprint_id: id })
     await destroy(devbox)
+  })
+
+  it('copies files of its build context, which may be ignored', async () => {
+    const context = await packed({
+      'app/main.sh': 'echo app',
+      'app/skip.log': 'x',
+      '.dockerignore': '*\n!app\n**/*.log',
+    })
+    const id = await built({
+      dockerfile: 'COPY app /tmp/app',
+      build_context: { type: 'object', object_id: context },
+      file_mounts: { own: 'mounted' },
+    })
+    const devbox = await service.devbox({ blueprint_id: id })
+    expect(await outputIn(devbox, 'ls /tmp/app; sh /tmp/app/main.sh; cat own')).toBe('main.sh\napp\nmounted')
+    await destroy(devbox)
+    await expect(
+      begin({ build_context: { type: 'object', object_id: await stored('text', 'no archive') } }),
+    ).rejects.toMatchObject({ status: 400, field: 'build_context.object_id' })
   })
 
   describe.runIf(hasUsers)('with its own system', () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { imageWarnings, makeLikeImage, plainImage } from '#lib/service/benchmarks/harbor/build/base-image.ts'
 import { SandboxBuildFailedError } from '#lib/service/benchmarks/harbor/build/dockerfile.ts'
@@ -11,13 +11,13 @@ import { machine, makeSystemBase } from '#lib/service/engine/bubblewrap/system.t
 import { measure } from '#lib/service/engine/local/disk-tools.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import type { CommandLog } from '#lib/service/store/logs/logs.ts'
+import { BlueprintError } from './blueprint-error.ts'
 import { BuildBox } from './build-box.ts'
-import { BuildError } from './build-error.ts'
 
 export interface HostBuild {
   id: string
   dockerfile: string
-  files: ReadonlyMap<string, string>
+  context: string
   baseId: string | null
   /** True if the base image stands for this host's system. */
   isPlain: boolean
@@ -61,7 +61,6 @@ export const buildOnHost = async (build: HostBuild, host: Host): Promise<number>
   const hasSystem = here.hasUsers
   const base = baseId === null ? undefined : await readBuilt(host.folder, baseId)
   const plan = planOf(build, hasSystem, base?.env ?? {})
-  await writeContext(join(folder, 'context'), build)
   const layers = base?.layers ?? []
   const box = await BuildBox.start(
     build,
@@ -75,7 +74,7 @@ export const buildOnHost = async (build: HostBuild, host: Host): Promise<number>
   const watching = watchDisk(box, build, host)
   try {
     await prepare(box, plan, build, hasSystem)
-    await runSteps(box, plan, build, { context: join(folder, 'context'), hasSystem })
+    await runSteps(box, plan, build, hasSystem)
     if (hasSystem) await box.must(addUser)
   } catch (error) {
     throw box.cause() ?? error
@@ -84,7 +83,7 @@ export const buildOnHost = async (build: HostBuild, host: Host): Promise<number>
     await box.stop()
   }
   signal.throwIfAborted()
-  for (const name of ['context', 'run', join('system', 'work')]) await removeFolder(join(folder, name))
+  for (const name of ['run', join('system', 'work')]) await removeFolder(join(folder, name))
   const { sizeBytes } = await measured(folder, host)
   const built: Built = { env: ownVariables(plan.env), layers: [...layers, ...(hasSystem ? [id] : [])] }
   await writeFile(join(folder, `${builtFile}.part`), JSON.stringify(built))
@@ -106,7 +105,7 @@ export const builtOnHost = async (id: string, host: Host): Promise<HostBlueprint
 
 const readBuilt = async (folder: string, id: string): Promise<Built> => {
   const text = await readFile(join(folder, id, builtFile), 'utf8').catch(() => {
-    throw new BuildError(`The data of blueprint ${id} is missing from the data folder`)
+    throw new BlueprintError(`The data of blueprint ${id} is missing from the data folder`)
   })
   return JSON.parse(text)
 }
@@ -128,14 +127,6 @@ const measured = (folder: string, { serviceId }: Host) =>
     marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'blueprints' },
   })
 
-const writeContext = async (folder: string, { files }: HostBuild): Promise<void> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const [path, content] of files) {
-    await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
-    await writeFile(join(folder, path), content, { mode: 0o644 })
-  }
-}
-
 const startEngine = 'start a container engine to build this image'
 
 const planOf = (
@@ -147,9 +138,9 @@ const planOf = (
     planBuild(dockerfile, { hasSystem, hasUsers: hasSystem }, defaultPath, { args: buildArgs, env }),
   )
   if (!isPlain && !plainImage.test(plan.image))
-    throw new BuildError(`FROM ${plan.image}: this host doesn't have the image; ${startEngine}`)
+    throw new BlueprintError(`FROM ${plan.image}: this host doesn't have the image; ${startEngine}`)
   const [unsupported] = plan.warnings.filter(({ differs }) => differs)
-  if (unsupported) throw new BuildError(`${unsupported.sentence.replace(': skipped: ', ': ')} here; ${startEngine}`)
+  if (unsupported) throw new BlueprintError(`${unsupported.sentence.replace(': skipped: ', ': ')} here; ${startEngine}`)
   return plan
 }
 
@@ -157,7 +148,7 @@ const explained = <T>(work: () => T): T => {
   try {
     return work()
   } catch (error) {
-    throw error instanceof SandboxBuildFailedError ? new BuildError(error.message) : error
+    throw error instanceof SandboxBuildFailedError ? new BlueprintError(error.message) : error
   }
 }
 
@@ -172,21 +163,16 @@ const prepare = async (
   const warnings = await imageWarnings(box, image, { env, signal })
   const different = warnings.find(({ differs }) => differs)
   if (different)
-    throw new BuildError(`${different.sentence.replace('the task runs', 'this host runs')}; ${startEngine}`)
+    throw new BlueprintError(`${different.sentence.replace('the task runs', 'this host runs')}; ${startEngine}`)
   for (const { sentence } of warnings) log('warn', sentence.replace('the task runs', 'built'))
   if (hasSystem) await makeLikeImage(box, image, { env, hasUsers: false, signal })
 }
 
-const runSteps = async (
-  box: BuildBox,
-  plan: BuildPlan,
-  build: HostBuild,
-  { context, hasSystem }: { context: string; hasSystem: boolean },
-): Promise<void> => {
+const runSteps = async (box: BuildBox, plan: BuildPlan, build: HostBuild, hasSystem: boolean): Promise<void> => {
   let done = 0
   try {
     await buildSandbox(box, plan, {
-      context,
+      context: build.context,
       machine: { hasSystem, hasUsers: hasSystem },
       signal: build.signal,
       warn: () => undefined,
@@ -197,14 +183,14 @@ const runSteps = async (
           end()
           const failed = hasSystem && step.kind === 'run' ? await skippedInstalls(box) : []
           const first = failed.find(({ differs, sentence }) => differs && sentence.includes(': skipped: '))
-          if (first) throw new BuildError(first.sentence.replace(': skipped: ', ': failed: '))
+          if (first) throw new BlueprintError(first.sentence.replace(': skipped: ', ': failed: '))
         }
       },
     })
   } catch (error) {
     if (!(error instanceof SandboxBuildFailedError)) throw error
     const message = error.message.replace('in environment/', 'in the build context')
-    throw new BuildError(hasSystem ? message : `${message}. Commands run as user here; ${startEngine}`)
+    throw new BlueprintError(hasSystem ? message : `${message}. Commands run as user here; ${startEngine}`)
   }
 }
 
@@ -233,7 +219,8 @@ const watchDisk = (box: BuildBox, { id, launchParameters }: HostBuild, host: Hos
     if (isMeasuring) return
     isMeasuring = true
     const { usedBytes } = await measured(join(host.folder, id), host)
-    if (usedBytes > diskGb * 2 ** 30) box.abort(new BuildError(`The build used more than ${diskGb} GiB`, 'out_of_disk'))
+    if (usedBytes > diskGb * 2 ** 30)
+      box.abort(new BlueprintError(`The build used more than ${diskGb} GiB`, 'out_of_disk'))
     isMeasuring = false
   }
   const timer = setInterval(() => void check().catch(() => undefined), measureMs).unref()

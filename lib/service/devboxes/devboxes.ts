@@ -113,6 +113,7 @@ export class Devboxes {
     const { store, folderOf, engineOf, serviceId, blueprints, snapshots } = this.#options
     const { origin, network } = how
     requireOneSource(body)
+    const fromSnapshot = body.snapshot_id ? snapshots.blueprintOf(account, body.snapshot_id) : null
     const blueprint = blueprints.forDevbox(account, body)
     const launch_parameters = mergeLaunchParameters(blueprint?.parameters.launch_parameters, body.launch_parameters)
     const { mounts, setup, ...plan } = planDevbox(account, { ...body, launch_parameters }, this.#options)
@@ -146,8 +147,8 @@ export class Devboxes {
         initiator_type: how.initiatorType ?? 'api',
         initiator_id: how.initiatorId ?? null,
         // A snapshot needs the system of its devbox.
-        blueprint_id: blueprint?.id ?? (plan.snapshot_id ? snapshots.blueprintOf(plan.snapshot_id) : null),
-        image: blueprint?.image ?? null,
+        blueprint_id: blueprint?.id ?? fromSnapshot,
+        image: blueprint?.image ?? (fromSnapshot === null ? null : blueprints.imageOf(fromSnapshot)),
         ...plan,
       })
     } catch (error) {

@@ -44,6 +44,7 @@ export type EngineOf = (devbox: Pick<DevboxRecord, 'launch_parameters' | 'snapsh
 interface Blueprints {
   /** The blueprint that a new devbox starts from. Throws 404, or 400 unless it is built. */
   forDevbox(account: string, body: DevboxCreate): BlueprintRecord | undefined
+  imageOf(id: string): string | null
   /** A blueprint that was built on this host. */
   onHost(id: string): Promise<{ env: Record<string, string>; origin: BlueprintOrigin }>
 }
@@ -282,7 +283,7 @@ export class DevboxSession {
   }
 
   async #boxSpecOf(devbox: DevboxRecord, blueprint?: BlueprintOrigin): Promise<BoxSpec> {
-    const { id, name, launch_parameters, snapshot_id: snapshotId } = devbox
+    const { id, name, launch_parameters, snapshot_id: snapshotId, image } = devbox
     const { serviceId, dataDir, privateNetwork } = this.#options
     const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
     const { origin, network } = (await readOrigin(this.#folder)) ?? {}
@@ -300,7 +301,7 @@ export class DevboxSession {
       origin:
         (blueprint && { ...blueprint, ...(snapshot && { disk: snapshot }) }) ??
         origin ??
-        (snapshot ? { kind: 'snapshot', ...snapshot } : { kind: 'empty' }),
+        (snapshot ? { kind: 'snapshot', ...snapshot } : image === null ? { kind: 'empty' } : { kind: 'image', image }),
       signal: this.stopped,
     }
   }

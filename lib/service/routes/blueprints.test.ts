@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlueprintCreate, BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
+import { command, scenarioOf } from '#lib/service/testing/scenarios.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
 const isIsolated = (await bubblewrapProblem()) === undefined
@@ -99,6 +100,21 @@ describe.runIf(isIsolated)('blueprints', () => {
     expect(await remove(id)).toEqual({})
     expect(await get(id)).toMatchObject({ state: 'deleted' })
     expect((await service.client.blueprints.listPublic({})).blueprints).toEqual([])
+  })
+
+  it('gives its devboxes to scenario runs', async () => {
+    const { id } = await create({ system_setup_commands: ['echo ready >state'] })
+    await ended(id)
+    const scenario = await service.client.scenarios.create({
+      body: {
+        ...scenarioOf(command('grep -q ready ~/state && echo 1.0')),
+        environment_parameters: { blueprint_id: id },
+      },
+    })
+    const run = await service.client.scenarioRuns.start({ body: { scenario_id: scenario.id } })
+    expect((await service.reach(run.devbox_id ?? '', 'running')).blueprint_id).toBe(id)
+    await expect(remove(id)).rejects.toMatchObject({ status: 400 })
+    await service.client.scenarioRuns.cancel({ params: { id: run.id } })
   })
 
   it('previews the Dockerfile without a build', async () => {

@@ -88,10 +88,10 @@ describe('POST /v1/scenarios', () => {
     expect([response.status, response.body.message]).toEqual([400, expect.stringContaining(message)])
   })
 
-  it('501 with a blueprint', async () => {
-    const body = { ...scenarioOf(command('true')), environment_parameters: { blueprint_id: 'bpt_1' } }
-    const response = await post('/v1/scenarios', body)
-    expect(response).toMatchObject({ status: 501, body: { field: 'environment_parameters.blueprint_id' } })
+  it('400 with both a blueprint and a snapshot', async () => {
+    const environment_parameters = { blueprint_id: 'bpt_1', snapshot_id: 'snp_1' }
+    const response = await post('/v1/scenarios', { ...scenarioOf(command('true')), environment_parameters })
+    expect(response).toMatchObject({ status: 400, body: { field: 'environment_parameters.snapshot_id' } })
   })
 })
 

@@ -10,13 +10,9 @@ export const scenarioRoutes = ({ store, now }: Deps) => {
   const get = (account: string, id: string): Scenario => store.scenarios.get(account, id) ?? notFound('scenario', id)
 
   const requirePossible = (account: string, body: ScenarioCreate | ScenarioUpdate) => {
-    const { blueprint_id, working_directory } = body.environment_parameters ?? {}
-    if (blueprint_id)
-      throw new ServiceError(
-        'not_implemented',
-        'environment_parameters.blueprint_id: blueprints are not supported; use a snapshot or launch commands',
-        { field: 'environment_parameters.blueprint_id', shouldRetry: false },
-      )
+    const { blueprint_id, snapshot_id, working_directory } = body.environment_parameters ?? {}
+    if (blueprint_id && snapshot_id)
+      throw invalid({ field: 'environment_parameters.snapshot_id', message: "can't be combined with blueprint_id" })
     const problems = (body.scoring_contract?.scoring_function_parameters ?? []).flatMap(({ scorer }, i) => {
       const field = `scoring_contract.scoring_function_parameters.${i}.scorer`
       if (scorer.type === 'test_based_scorer')

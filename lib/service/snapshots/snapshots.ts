@@ -140,8 +140,8 @@ export class Snapshots {
       throw new ServiceError('invalid_argument', `Snapshot ${id} failed`, { field: 'snapshot_id' })
   }
 
-  blueprintOf(id: string): string | null {
-    return this.#options.store.mustFind(id).source_blueprint_id ?? null
+  blueprintOf(account: string, id: string): string | null {
+    return this.#options.store.own(account, id)?.source_blueprint_id ?? null
   }
 
   isBeingTaken(devboxId: string): boolean {

@@ -38,7 +38,7 @@ export const countStored = async ({ database, dataDir, quota, signal }: Options)
   )
   for (const { account, bytes } of snapshots.all()) quota.add(`${account}`, 'snapshots', Number(bytes ?? 0))
   const blueprints = database.prepare(
-    "SELECT account, sum(size_bytes) AS bytes FROM blueprints WHERE state = 'created' GROUP BY account",
+    "SELECT account, sum(size_bytes) AS bytes FROM blueprints WHERE state = 'created' AND image IS NULL GROUP BY account",
   )
   for (const { account, bytes } of blueprints.all()) quota.add(`${account}`, 'blueprints', Number(bytes ?? 0))
 

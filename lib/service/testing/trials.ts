@@ -77,12 +77,15 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
   })
   const limits = { lostAndFound: new LostAndFound(folder), quota: new StorageQuota(0) }
   const secrets = createSecretStore(database, join(folder, 'secrets-key'))
+  const objects = new Objects({ ...limits, store: createObjectStore(database), folder: join(folder, 'objects') })
   const host = { serviceId, dataDir: folder, privateNetwork: false }
   const blueprints = new Blueprints({
     ...host,
     engine,
     store: createBlueprintStore(database),
     secrets,
+    objects,
+    images: undefined,
     folder: join(folder, 'blueprints'),
     systemsFolder: join(folder, 'environments'),
     quota: new StorageQuota(0),
@@ -96,7 +99,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     secrets,
     networkPolicies: createNetworkPolicyStore(database),
     agents: createAgentStore(database),
-    objects: new Objects({ ...limits, store: createObjectStore(database), folder: join(folder, 'objects') }),
+    objects,
     snapshots: new Snapshots({
       store: createSnapshotStore(database),
       folder: join(folder, 'snapshots'),
