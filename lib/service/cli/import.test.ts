@@ -54,7 +54,7 @@ describe('import', () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))
     expect(made).toHaveLength(2)
-    for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +\d{4}-\S+Z +keys add/)
+    for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +- +\d{4}-\S+Z +keys add/)
   })
 
   it('rejects a folder without a job, a missing path and a stopped service', async () => {
