@@ -19,7 +19,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { type Blueprint, isBuilding } from '#lib/contract/blueprints.ts'
 import { BaseText } from './base.tsx'
 import { failingLine } from './build-log.tsx'
-import { lineNumberIn } from './line-number.ts'
+import { failedLineOf } from './line-number.ts'
 import { blueprintQueries } from './queries.ts'
 import { BuildTime } from './status.tsx'
 import { withoutCredentials } from './without-credentials.ts'
@@ -28,6 +28,7 @@ export const BlueprintOverview = ({ id }: { id: string }) => {
   const { data: blueprint } = useSuspenseQuery(blueprintQueries.get(id))
   const { parameters, metadata } = blueprint
   const { dockerfile, system_setup_commands: commands, file_mounts } = parameters
+  const lines = (dockerfile ?? '').replace(/\r?\n$/, '').split(/\r?\n/)
   const files = Object.entries(file_mounts ?? {})
   const others = otherParameters(parameters)
   return (
@@ -37,11 +38,7 @@ export const BlueprintOverview = ({ id }: { id: string }) => {
         <div className="min-w-0 space-y-8">
           {dockerfile && (
             <Section title="Dockerfile" action={<CopyButton what="Dockerfile" text={() => dockerfile} />}>
-              <NumberedLines
-                label="Dockerfile"
-                lines={dockerfile.replace(/\r?\n$/, '').split(/\r?\n/)}
-                marked={lineNumberIn(blueprint.failure_message)}
-              />
+              <NumberedLines label="Dockerfile" lines={lines} marked={failedLineOf(lines, blueprint.failure_message)} />
             </Section>
           )}
           {(commands?.length || !dockerfile) && (

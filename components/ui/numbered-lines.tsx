@@ -26,7 +26,10 @@ export const NumberedLines = ({ label, lines, marked, ruled = false }: NumberedL
             index + 1 === marked && 'bg-danger-bg text-danger',
           )}
         >
-          <span aria-hidden className="tabular min-w-5 shrink-0 text-right text-muted select-none">
+          <span
+            aria-hidden
+            className={classes('tabular min-w-5 shrink-0 text-right select-none', index + 1 !== marked && 'text-muted')}
+          >
             {index + 1}
           </span>
           <span className="min-w-0 whitespace-pre-wrap wrap-anywhere">
