@@ -1,0 +1,179 @@
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { ContainerStats } from 'dockerode'
+import { logFailure } from '#lib/service/kit/log.ts'
+import type { Box, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
+import { connectInside } from './connect-inside.ts'
+import { openContainerTerminal } from './container-terminal.ts'
+import { type EngineApi, EngineResponseError } from './engine-api.ts'
+import type { ContainerEvent } from './engine-events.ts'
+import { type ExecTarget, runInside, startProcess } from './exec.ts'
+import { bashrcPath, putFiles, runFolder } from './install.ts'
+
+interface Options {
+  api: EngineApi
+  containerId: string
+  home: string
+  cwd: string
+  uid: number
+  gid: number
+  hasBash: boolean
+  notEnforced: readonly string[]
+  onEnd(): void
+}
+
+const diskFullBelowKiB = 8 * 1024
+const ownProcesses = 2
+
+/** A running container. */
+export class ContainerBox implements Box {
+  readonly home: string
+  readonly tmp = '/tmp'
+  readonly run = runFolder
+  readonly shell: string
+  readonly bashrc: string | undefined
+  readonly notEnforced: string[]
+  readonly ended: Promise<string | undefined>
+  readonly containerId: string
+  readonly #options: Options
+  readonly #target: ExecTarget
+  readonly #end: (cause: string | undefined) => void
+  readonly #exits = new Map<string, PromiseWithResolvers<number>>()
+  #stopping: Promise<void> | undefined
+  #hasEnded = false
+  #reportedKills = 0
+  #killEvents = 0
+
+  constructor(options: Options) {
+    const { api, containerId, home, cwd, hasBash, notEnforced, onEnd } = options
+    this.#options = options
+    this.containerId = containerId
+    this.home = home
+    this.shell = hasBash ? '/bin/bash' : '/bin/sh'
+    this.bashrc = hasBash ? bashrcPath : undefined
+    this.notEnforced = [...notEnforced]
+    const { promise, resolve } = Promise.withResolvers<string | undefined>()
+    this.ended = promise
+    const sockets = new Set<Socket>()
+    this.#end = (cause) => {
+      if (this.#hasEnded) return
+      this.#hasEnded = true
+      resolve(cause)
+      for (const socket of sockets) socket.destroy()
+      onEnd()
+    }
+    this.#target = {
+      api,
+      containerId,
+      cwd,
+      user: undefined,
+      sockets,
+      ended: this.ended,
+      exitOf: (execId) => this.#exitOf(execId).promise,
+      countKills: (kills) => {
+        this.#reportedKills = Math.max(this.#reportedKills, kills)
+      },
+    }
+  }
+
+  start(command: Command): Promise<BoxProcess> {
+    return startProcess(this.#target, command)
+  }
+
+  openTerminal(command: Command, size: Size, events: TerminalEvents): BoxTerminal {
+    return openContainerTerminal(this.#target, command, size, events)
+  }
+
+  async putRunFile(prefix: string, text: string) {
+    const { api, containerId, uid, gid } = this.#options
+    const path = `${runFolder}/${prefix}-${randomBytes(8).toString('hex')}`
+    await putFiles(api, containerId, [{ path, mode: 0o600, uid, gid, content: text }])
+    const remove = async () => {
+      if (!this.#hasEnded)
+        await runInside(this.#target, ['/bin/sh', '-c', 'rm -f "$0"', path]).catch(
+          logFailure(`Could not remove ${path}`),
+        )
+    }
+    return { path, remove }
+  }
+
+  async emptyRunFolder(): Promise<void> {
+    await runInside(this.#target, ['/bin/sh', '-c', 'rm -rf "$0"/*', runFolder])
+  }
+
+  async usage(): Promise<Usage> {
+    const { api, containerId } = this.#options
+    const query = { stream: false, 'one-shot': true }
+    const stats = await api.json<ContainerStats>('GET', `/containers/${containerId}/stats`, { query })
+    const { usage = 0, stats: memory } = stats.memory_stats
+    const fileCache = memory?.total_inactive_file ?? memory?.inactive_file ?? 0
+    return {
+      processes: Math.max(0, (stats.pids_stats?.current ?? 0) - ownProcesses),
+      memoryBytes: Math.max(0, usage - fileCache),
+      cpuSeconds: stats.cpu_stats.cpu_usage.total_usage / 1e9,
+    }
+  }
+
+  connect(port: number): Promise<Duplex> {
+    return connectInside(this.#target, port)
+  }
+
+  outOfMemoryKills(): number {
+    return Math.max(this.#reportedKills, this.#killEvents)
+  }
+
+  async isDiskFull(): Promise<boolean> {
+    const argv = ['/bin/sh', '-c', 'df -Pk "$0" | tail -n 1', this.home]
+    const { output, status } = await runInside(this.#target, argv)
+    const availableKiB = Number(output.trim().split(/\s+/)[3])
+    return status === 0 && availableKiB < diskFullBelowKiB
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  /** Ends the box from the engine's side. */
+  lost(cause: string): void {
+    this.#end(cause)
+  }
+
+  handle({ action, attributes }: ContainerEvent): void {
+    if (action === 'oom') this.#killEvents++
+    else if (action === 'exec_die') this.#exitOf(attributes.execID ?? '').resolve(Number(attributes.exitCode))
+    else if (action === 'die') void this.#died(attributes.exitCode ?? '?')
+    else if (action === 'destroy') this.#end('The container was removed from outside')
+  }
+
+  #exitOf(execId: string): PromiseWithResolvers<number> {
+    const exit = this.#exits.get(execId) ?? Promise.withResolvers<number>()
+    this.#exits.set(execId, exit)
+    return exit
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#hasEnded) return
+    await stopContainer(this.#options.api, this.containerId)
+    this.#end(undefined)
+  }
+
+  async #died(exitCode: string) {
+    if (this.#stopping) return
+    const { api, containerId } = this.#options
+    const state = await api
+      .json<{ State: { Status: string; OOMKilled: boolean } }>('GET', `/containers/${containerId}/json`)
+      .catch(() => undefined)
+    if (!state || state.State.Status === 'removing') return this.#end('The container was removed from outside')
+    if (state.State.OOMKilled) this.#killEvents++
+    this.#end(`The container was stopped from outside (exit status ${exitCode})`)
+  }
+}
+
+/** Kills all processes of a container. Repeatable. */
+export const stopContainer = async (api: EngineApi, container: string): Promise<void> => {
+  await api.json('POST', `/containers/${container}/stop`, { query: { t: 0 } }).catch((error: unknown) => {
+    if (!(error instanceof EngineResponseError) || ![304, 404].includes(error.status)) throw error
+  })
+}

@@ -1,0 +1,367 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '#lib/service/kit/ids.ts'
+import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import type { Box, BoxSpec, Command } from '../box.ts'
+import { type ContainerEngine, createContainerEngine } from './container-engine.ts'
+import { parseEngineAddress } from './engine-address.ts'
+
+const giga = 2 ** 30
+
+describe.skipIf(!hasDocker)('container engine', () => {
+  let docker: TestDocker
+  let folder: string
+  let engine: ContainerEngine
+  const serviceId = newId('svc')
+  const engineOn = (on: TestDocker, id = serviceId) =>
+    createContainerEngine({ address: parseEngineAddress(on.url, {}), serviceId: id, defaultImage: 'base' })
+
+  beforeAll(async () => {
+    docker = await sharedDocker()
+    await docker.image('base')
+    folder = await mkdtemp(join(tmpdir(), 'devdeck-containers-'))
+    engine = engineOn(docker)
+    await engine.recover(new Set())
+  })
+  afterAll(async () => {
+    await engine?.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const made: { engine: ContainerEngine; id: string }[] = []
+  const specOf = (more: Partial<BoxSpec> = {}): BoxSpec => {
+    const devboxId = more.devboxId ?? newId('dbx')
+    return {
+      devboxId,
+      serviceId,
+      hostname: 'box',
+      dataDir: folder,
+      folder: join(folder, devboxId),
+      limits: { cpuCores: 1, memoryBytes: giga, diskBytes: giga },
+      network: 'none',
+      privateNetwork: false,
+      hasRun: false,
+      origin: { kind: 'empty' },
+      signal: new AbortController().signal,
+      ...more,
+    }
+  }
+  const start = async (more: Partial<BoxSpec> = {}, on = engine) => {
+    const spec = specOf(more)
+    made.push({ engine: on, id: spec.devboxId })
+    const box = await on.start(spec, () => undefined)
+    return { box, id: spec.devboxId, again: { ...more, devboxId: spec.devboxId, hasRun: true } }
+  }
+  afterEach(async () => {
+    for (const { engine, id } of made.splice(0)) await engine.disks.remove(id)
+  })
+
+  const run = async (box: Box, script: string, more: Partial<Command> = {}) => {
+    const process = await box.start({ argv: [box.shell, '-c', script], env: {}, ...more })
+    const [stdout, stderr, status] = await Promise.all([text(process.stdout), text(process.stderr), process.exited])
+    return { stdout, stderr, status }
+  }
+
+  describe('a command', () => {
+    it('has its own output streams, exit status, environment and directory', async () => {
+      const { box } = await start()
+      expect(await run(box, 'echo "$A $PWD"; echo no >&2; exit 7', { env: { A: 'b c' }, cwd: '/usr' })).toEqual({
+        stdout: 'b c /usr\n',
+        stderr: 'no\n',
+        status: 7,
+      })
+      expect((await run(box, 'kill -9 $$')).status).toBe(137)
+      expect((await run(box, 'whoami; id -u; pwd; echo $HOME; hostname')).stdout).toBe(
+        'user\n1000\n/home/user\n/home/user\nbox\n',
+      )
+    })
+
+    it('passes binary output and standard input through, and sees its end', async () => {
+      const { box } = await start()
+      const process = await box.start({
+        argv: ['/bin/sh', '-c', 'wc -c; head -c 3000000 /dev/zero'],
+        env: {},
+        stdin: true,
+      })
+      process.stdin?.write(Buffer.alloc(1_000_000, 7))
+      process.stdin?.end('end')
+      const output = await text(process.stdout)
+      expect(output.slice(0, 8)).toBe('1000003\n')
+      expect(output.length).toBe(8 + 3_000_000)
+      expect(await process.exited).toBe(0)
+    })
+
+    it('waits for a slow reader', async () => {
+      const { box } = await start()
+      const process = await box.start({ argv: ['/bin/sh', '-c', 'yes | head -c 20000000; touch ~/done'], env: {} })
+      process.stdout.once('data', () => process.stdout.pause())
+      await expect.poll(() => process.stdout.isPaused()).toBe(true)
+      expect((await run(box, 'test -e ~/done')).status).toBe(1)
+      let bytes = 0
+      process.stdout.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume()
+      expect(await process.exited).toBe(0)
+      await expect.poll(() => bytes).toBeGreaterThan(19_990_000)
+    })
+
+    it("doesn't wait for background processes that hold its output", async () => {
+      const { box } = await start()
+      const process = await box.start({ argv: ['/bin/bash', '-c', 'sleep 1000 & echo one; exit 3'], env: {} })
+      let output = ''
+      process.stdout.on('data', (chunk) => (output += chunk))
+      expect(await process.exited).toBe(3)
+      expect(output).toBe('one\n')
+      expect(process.stdout.readableEnded).toBe(false)
+    })
+
+    it('receives signals, alone or with its process group', async () => {
+      const { box } = await start()
+      const startTrap = async () => {
+        const script =
+          "trap 'echo caught; exit 9' TERM; (trap 'echo child; exit' TERM; echo ready; while :; do sleep 0.1; done) & while :; do sleep 0.1; done"
+        const process = await box.start({ argv: ['/bin/bash', '-c', script], env: {} })
+        let output = ''
+        process.stdout.on('data', (chunk) => (output += chunk))
+        await expect.poll(() => output).toBe('ready\n')
+        return { process, output: () => output }
+      }
+      const alone = await startTrap()
+      expect(await alone.process.kill('SIGTERM', 'process')).toBe(true)
+      expect(await alone.process.exited).toBe(9)
+      expect(alone.output()).toBe('ready\ncaught\n')
+      expect(await alone.process.kill('SIGTERM', 'process')).toBe(false)
+      const group = await startTrap()
+      expect(await group.process.kill('SIGTERM', 'group')).toBe(true)
+      expect(await group.process.exited).toBe(9)
+      await expect.poll(() => group.output()).toMatch(/child/)
+      const killed = await startTrap()
+      expect(await killed.process.kill('SIGKILL', 'group')).toBe(true)
+      expect(await killed.process.exited).toBe(137)
+    })
+
+    it("rejects if it can't start", async () => {
+      const { box } = await start()
+      await expect(box.start({ argv: ['/bin/sh'], env: {}, cwd: '/nowhere' })).rejects.toThrow(/nowhere/)
+      expect((await run(box, 'exec /nothing')).status).toBe(127)
+    })
+
+    it('runs in an image with only a shell', async () => {
+      const { box } = await start({ origin: { kind: 'image', image: await docker.image('busybox') } })
+      expect(box).toMatchObject({ shell: '/bin/sh', bashrc: undefined })
+      expect(await run(box, 'id -un; echo no >&2; exit 4')).toEqual({ stdout: 'user\n', stderr: 'no\n', status: 4 })
+    })
+  })
+
+  it('refuses an image without a shell, and an unknown one, and leaves nothing', async () => {
+    const image = await docker.image('empty')
+    await expect(start({ origin: { kind: 'image', image } })).rejects.toThrow('The image has no /bin/sh')
+    const missing = { kind: 'image', image: 'registry.invalid/none:1' } as const
+    await expect(start({ origin: missing })).rejects.toThrow(/Image registry.invalid\/none:1 is not available: /)
+    expect(await containers()).toEqual([])
+  })
+
+  const containers = async (service = serviceId) => {
+    const filters = { label: [`devdeck.service=${service}`] }
+    const found = await docker.api.json<{ Names: string[]; State: string }[]>('GET', '/containers/json', {
+      query: { all: true, filters },
+    })
+    return found.map(({ Names, State }) => `${Names[0]?.slice(1)} ${State}`).sort()
+  }
+
+  describe('limits', () => {
+    it('counts processes killed for lack of memory before their exit is reported', async () => {
+      const { box } = await start({ limits: { cpuCores: 1, memoryBytes: 64 * 2 ** 20, diskBytes: giga } })
+      expect((await run(box, 'python3 -c "bytearray(300 << 20)"')).status).toBe(137)
+      expect(box.outOfMemoryKills()).toBe(1)
+      expect((await run(box, 'echo still here')).stdout).toBe('still here\n')
+    })
+
+    it('limits processes, files and capabilities', async () => {
+      const { box } = await start({ limits: { cpuCores: 1, memoryBytes: giga, diskBytes: 2 ** 20 } })
+      const { stdout } = await run(
+        box,
+        'cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max 2>/dev/null; grep -E "CapBnd|NoNewPrivs|Seccomp:" /proc/self/status; head -c 2000000 /dev/zero >~/big; echo $?',
+      )
+      expect(stdout).toBe('1024\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n153\n')
+      expect(box.notEnforced).toEqual([
+        'Disk: 0 GB per file; total usage is measured and a devbox over the limit is suspended',
+      ])
+    })
+
+    it('has no network by default, and one without other devboxes if public', async () => {
+      const { box } = await start()
+      expect((await run(box, 'ls /sys/class/net')).stdout).toBe('lo\n')
+      const [one, two] = await Promise.all([start({ network: 'public' }), start({ network: 'public' })])
+      const address = (await run(one.box, 'hostname -I')).stdout.trim()
+      expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/)
+      await one.box.start({ argv: ['/usr/bin/python3', '-m', 'http.server', '8000'], env: {} })
+      const dial = (host: string) =>
+        `for i in $(seq 50); do timeout 1 bash -c "exec 3<>/dev/tcp/${host}/8000" 2>/dev/null && echo open && exit; [ "$1" ] || sleep 0.1; done; echo closed`
+      expect((await run(one.box, dial(address))).stdout).toBe('open\n')
+      const other = `timeout 2 bash -c "exec 3<>/dev/tcp/${address}/8000" 2>/dev/null && echo open || echo closed`
+      expect((await run(two.box, other)).stdout).toBe('closed\n')
+    })
+
+    it('gives root of an image what apt needs, and no more', async () => {
+      const { box } = await start({ user: { uid: 0, name: 'root' }, origin: { kind: 'image', image: 'base' } })
+      expect(box.home).toBe('/root')
+      expect(
+        (await run(box, 'id -u; chown 1 /etc/hosts && echo owned; mount -t tmpfs x /mnt 2>/dev/null || echo refused'))
+          .stdout,
+      ).toBe('0\nowned\nrefused\n')
+    })
+
+    it('reports its usage', async () => {
+      const { box } = await start()
+      await box.start({ argv: ['/bin/sh', '-c', 'x=; while :; do x=; done'], env: {} })
+      await expect.poll(async () => (await box.usage()).cpuSeconds).toBeGreaterThan(0.2)
+      const { processes, memoryBytes } = await box.usage()
+      expect(processes).toBeGreaterThanOrEqual(2)
+      expect(memoryBytes).toBeGreaterThan(2 ** 16)
+      expect(memoryBytes).toBeLessThan(giga)
+      expect(await box.isDiskFull()).toBe(false)
+    })
+  })
+
+  describe('a terminal', () => {
+    const open = (box: Box, size = { cols: 100, rows: 30 }) => {
+      let output = ''
+      const ended = Promise.withResolvers<[number, string | undefined]>()
+      const terminal = box.openTerminal(
+        { argv: ['/bin/bash', '--norc', '-i'], env: { PS1: '> ', TERM: 'xterm-256color' } },
+        size,
+        {
+          data: (bytes) => {
+            output += Buffer.from(bytes).toString()
+          },
+          ended: (status, signal) => ended.resolve([status, signal]),
+        },
+      )
+      const type = (text: string) => terminal.write(Buffer.from(text))
+      const shows = (pattern: RegExp) => expect.poll(() => output, { timeout: 20_000 }).toMatch(pattern)
+      return { terminal, type, shows, ended: ended.promise, output: () => output }
+    }
+
+    it('is a real one, with its size, job control and exit status', async () => {
+      const { box } = await start()
+      const { terminal, type, shows, ended, output } = open(box)
+      type('tty; stty size; test -t 0 && echo te""rm\r')
+      await shows(/\/dev\/pts\/\d+\r\n30 100\r\nterm\r\n/)
+      expect(output()).toMatch(/^> /)
+      terminal.resize({ cols: 55, rows: 11 })
+      await expect
+        .poll(() => {
+          type('stty size\r')
+          return output()
+        })
+        .toMatch(/11 55\r\n/)
+      type('sleep 1000; echo st""atus $?\r')
+      await shows(/sleep 1000; echo/)
+      await expect.poll(() => run(box, 'pgrep -x sleep | wc -l').then(({ stdout }) => stdout.trim())).toBe('2')
+      type('\x03')
+      await shows(/status 130\r\n|\^C/)
+      type('sleep 1001\r')
+      await expect.poll(() => run(box, 'pgrep -f "sleep 1001" | wc -l').then(({ stdout }) => stdout.trim())).toBe('1')
+      expect(await terminal.kill('SIGTERM', 'foreground')).toBe(true)
+      await shows(/Terminated/)
+      type('exit 5\r')
+      expect(await ended).toEqual([5, undefined])
+      expect(await terminal.kill('SIGTERM', 'process')).toBe(false)
+    })
+
+    it('reports what it still has to write, and a signal that killed it', async () => {
+      const { box } = await start()
+      const { terminal, type, shows, ended } = open(box)
+      await shows(/> /)
+      expect(terminal.pendingBytes).toBe(0)
+      type('cat >/dev/null\r')
+      type('x'.repeat(1000))
+      const below = Promise.withResolvers<void>()
+      terminal.onceBelow(0, below.resolve)
+      await below.promise
+      expect(terminal.pendingBytes).toBe(0)
+      expect(await terminal.kill('SIGKILL', 'process')).toBe(true)
+      expect(await ended).toEqual([0, 'SIGKILL'])
+    })
+  })
+
+  describe('files and disks', () => {
+    it('starts with a home of its user and the staged mounts', async () => {
+      const devboxId = newId('dbx')
+      const mounts = join(folder, devboxId, 'mounts')
+      await mkdir(join(mounts, 'home/deep'), { recursive: true })
+      await mkdir(join(mounts, 'tmp'), { recursive: true })
+      await writeFile(join(mounts, 'home/deep/file'), 'mounted')
+      await writeFile(join(mounts, 'tmp/other'), 'other')
+      const { box } = await start({ devboxId, user: { uid: 1234, name: 'ada' } })
+      const { stdout } = await run(
+        box,
+        'cat ~/deep/file /tmp/other; echo; stat -c "%U %a" ~ ~/deep/file ~/.bashrc /tmp; pwd',
+      )
+      expect(stdout).toBe('mountedother\nada 755\nada 644\nada 644\nroot 1777\n/home/ada\n')
+    })
+
+    it('keeps its disk while stopped, and never replaces a lost one', async () => {
+      const { box, again, id } = await start()
+      const { path } = await box.putRunFile('script', 'echo from file')
+      expect((await run(box, `. ${path}; touch ~/kept /tmp/kept`)).stdout).toBe('from file\n')
+      const ended = box.ended
+      await box.stop()
+      expect(await ended).toBeUndefined()
+      const { box: second } = await start(again)
+      expect((await run(second, `ls ~/kept /tmp/kept; ls ${second.run}`)).stdout).toBe('/home/user/kept\n/tmp/kept\n')
+      expect(await engine.disks.usedBytes(id, new AbortController().signal)).toBeGreaterThan(0)
+      await engine.disks.remove(id)
+      expect(await second.ended).toMatch(/removed/)
+      await expect(start(again)).rejects.toThrow('its disk is missing from the container engine')
+      expect(await containers()).toEqual([])
+    })
+
+    it('restores a snapshot of a running devbox', async () => {
+      const { box, id } = await start()
+      await run(box, 'echo snap >~/snap; head -c 1000000 /dev/urandom >~/data; echo mine >~/.bashrc')
+      const snapshotId = newId('snp')
+      const { sizeBytes } = await engine.disks.snapshot(id, snapshotId, new AbortController().signal)
+      expect(sizeBytes).toBeGreaterThan(1_000_000)
+      expect(sizeBytes).toBeLessThan(20_000_000)
+      expect(await engine.disks.hasSnapshot(snapshotId)).toBe(true)
+      await engine.disks.remove(id)
+      const { box: copy, id: copyId } = await start({ origin: { kind: 'snapshot', snapshotId } })
+      expect((await run(copy, 'cat ~/snap ~/.bashrc; wc -c <~/data; echo $DEVDECK_DEVBOX_ID')).stdout).toBe(
+        `snap\nmine\n1000000\n${copyId}\n`,
+      )
+      await engine.disks.remove(copyId)
+      await engine.disks.removeSnapshot(snapshotId)
+      expect(await engine.disks.hasSnapshot(snapshotId)).toBe(false)
+    })
+  })
+
+  describe('a connection to a port', () => {
+    it('reaches listeners on loopback, with half-closed connections', async () => {
+      const { box } = await start()
+      await expect(box.connect(7000)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+      const script =
+        'import socket\ns=socket.create_server(("127.0.0.1",7000))\nprint("up",flush=True)\nc,_=s.accept()\nd=b""\nwhile p:=c.recv(65536): d+=p\nc.sendall(d[::-1])'
+      const server = await box.start({ argv: ['/usr/bin/python3', '-c', script], env: {} })
+      await new Promise((resolve) => server.stdout.once('data', resolve))
+      const socket = await box.connect(7000)
+      socket.write('a'.repeat(200_000))
+      socket.end('bc')
+      const answer = await text(socket)
+      expect(answer.length).toBe(200_002)
+      expect(answer.slice(0, 3)).toBe('cba')
+    })
+
+    it('works without perl and bash', async () => {
+      const { box } = await start({ origin: { kind: 'image', image: await docker.image('busybox') } })
+      await expect(box.connect(7000)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+      await box.start({ argv: ['/bin/sh', '-c', 'nc -lk -s 127.0.0.1 -p 7000 -e cat'], env: {} })
+      let socket: Awaited<ReturnType<Box['connect']>> | undefined
+      await expect.poll(async () => (socket = await box.connect(7000).catch(() => undefined))).toBeDefined()
+      socket?.end('hello')
+      expect(await text(socket as NonNullable<typeof socket>)).toBe('hello')
+    })
+  })
+})

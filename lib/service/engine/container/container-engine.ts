@@ -1,0 +1,352 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ContainerInspectInfo, ImageInspectInfo } from 'dockerode'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { logError, logFailure } from '#lib/service/kit/log.ts'
+import type { BoxEngine, BoxSpec, Images } from '../box.ts'
+import { maxProcesses } from '../cgroup.ts'
+import { ContainerBox, stopContainer } from './container-box.ts'
+import { createContainerDisks, snapshotImage } from './disks.ts'
+import type { EngineAddress } from './engine-address.ts'
+import { EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
+import { followEvents } from './engine-events.ts'
+import { createFactReader, environmentOf, type ImageFacts, userOfImage } from './image-facts.ts'
+import { createImages } from './images.ts'
+import { putFiles, putFolder, serviceFiles, userFiles } from './install.ts'
+import { createBridge } from './network.ts'
+
+export interface ContainerOptions {
+  address: EngineAddress
+  serviceId: string
+  /** Of devboxes without an image of their own. */
+  defaultImage: string
+}
+
+export type ContainerEngine = BoxEngine & { images: Images }
+
+const keepAlive = 'while sleep 2000000000 & wait $!; do :; done; read -r _'
+
+// Root of an image needs these for apt, su and sshd. Files can't add others (no-new-privileges).
+const rootCapabilities = [
+  ...['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'SETPCAP', 'NET_BIND_SERVICE'],
+  ...['SYS_CHROOT', 'AUDIT_WRITE'],
+]
+
+const healthPollMs = 500
+const maxContainerLog = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '1' } }
+
+export const containerName = (devboxId: string): string => `devdeck-${devboxId}`
+
+/** Runs devboxes as containers through the Docker Engine API. */
+export const createContainerEngine = ({ address, serviceId, defaultImage }: ContainerOptions): ContainerEngine => {
+  const api = new EngineApi(address)
+  const images = createImages(api)
+  const readFacts = createFactReader(api)
+  const bridge = createBridge(api, serviceId)
+  const boxes = new Map<string, ContainerBox>()
+  const starting = new Set<string>()
+  /** Devboxes whose containers stay; unknown until `recover`. */
+  let kept: Set<string> | undefined
+
+  const listContainers = () =>
+    api.json<ContainerSummary[]>('GET', '/containers/json', {
+      query: { all: true, filters: { label: [`devdeck.service=${serviceId}`] } },
+    })
+
+  /** Removes containers of unknown devboxes, stops those without a session, and ends boxes that were stopped. */
+  const reconcile = async (): Promise<void> => {
+    if (!kept) return
+    const containers = await listContainers()
+    const running = new Set(containers.filter(({ State }) => State === 'running').map(({ Id }) => Id))
+    for (const [id, box] of boxes)
+      if (!running.has(id)) box.lost(`The container engine at ${api.url} restarted and stopped the container`)
+    for (const { Id, Labels } of containers) {
+      const devboxId = Labels['devdeck.devbox'] ?? ''
+      if (starting.has(devboxId)) continue
+      if (!kept.has(devboxId)) await removeContainer(Id)
+      else if (running.has(Id) && !boxes.has(Id)) await stopContainer(api, Id)
+    }
+    if (containers.length === 0 && starting.size === 0) await bridge.remove()
+  }
+
+  const removeContainer = (id: string) =>
+    api.json('DELETE', `/containers/${id}`, { query: { force: true, v: true } }).catch((error: unknown) => {
+      // 409: its removal is in progress.
+      if (!(error instanceof EngineResponseError) || ![404, 409].includes(error.status)) throw error
+    })
+
+  let wasLost = false
+  const events = followEvents(api, serviceId, {
+    event: (event) => boxes.get(event.containerId)?.handle(event),
+    async connected() {
+      await reconcile()
+      if (wasLost) logError({ message: `The container engine at ${api.url} is available again` })
+      wasLost = false
+    },
+    lost(problem) {
+      wasLost = true
+      logError({ message: problem })
+      for (const box of boxes.values()) box.lost(`The container engine at ${api.url} stopped responding`)
+    },
+  })
+
+  let info: Promise<EngineInfo> | undefined
+  const readInfo = () => {
+    info ??= api.json<EngineInfo>('GET', '/info')
+    info.catch(() => {
+      info = undefined
+    })
+    return info
+  }
+
+  const imageOf = async ({ origin, signal }: BoxSpec): Promise<ImageInspectInfo> => {
+    if (origin.kind === 'system' || origin.kind === 'root')
+      throw new ServiceError('not_implemented', 'Containers take their system from an image', { shouldRetry: false })
+    if (origin.kind === 'snapshot') {
+      const found = await api
+        .json<ImageInspectInfo>('GET', `/images/${snapshotImage(origin.snapshotId)}/json`)
+        .catch(ifMissing)
+      if (found) return found
+      throw new ServiceError(
+        'internal',
+        `The data of snapshot ${origin.snapshotId} is missing from the container engine`,
+        { shouldRetry: false },
+      )
+    }
+    const image = origin.kind === 'image' ? origin.image : defaultImage
+    return images.require(image, signal).catch((error: Error) => {
+      signal.throwIfAborted()
+      if (error instanceof ServiceError) throw error
+      throw new ServiceError('invalid_argument', `Image ${image} is not available: ${error.message}`, {
+        shouldRetry: false,
+        cause: error,
+      })
+    })
+  }
+
+  const create = async (spec: BoxSpec, image: ImageInspectInfo): Promise<string> => {
+    const { devboxId, origin, limits } = spec
+    const run = origin.kind === 'image' ? origin.run : undefined
+    if (spec.network === 'public') await bridge.ensure()
+    const { uid } = userOf(spec)
+    const own = {
+      Entrypoint: ['/bin/sh', '-c', keepAlive],
+      Cmd: [],
+      User: `${uid}:${uid}`,
+      WorkingDir: '/',
+      Env: lines(devboxEnvironment(spec, environmentOf(image).PATH)),
+      Healthcheck: { Test: ['NONE'] },
+    }
+    const body = {
+      Image: image.Id,
+      Hostname: spec.hostname,
+      Labels: { 'devdeck.service': serviceId, 'devdeck.devbox': devboxId },
+      StopSignal: 'SIGKILL',
+      OpenStdin: true,
+      ...(run ? { ...(run.command && { Cmd: run.command }), Env: lines(markers(spec)) } : own),
+      HostConfig: {
+        CapDrop: ['ALL'],
+        CapAdd: run || uid === 0 ? rootCapabilities : [],
+        SecurityOpt: ['no-new-privileges'],
+        Memory: limits.memoryBytes,
+        MemorySwap: limits.memoryBytes,
+        NanoCpus: Math.round(limits.cpuCores * 1e9),
+        PidsLimit: maxProcesses(limits),
+        Ulimits: [
+          { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
+          { Name: 'core', Soft: 0, Hard: 0 },
+        ],
+        ShmSize: Math.min(limits.memoryBytes / 2, 2 ** 31),
+        NetworkMode: spec.network === 'public' ? bridge.name : 'none',
+        LogConfig: run ? maxContainerLog : { Type: 'none', Config: {} },
+      },
+    }
+    const post = () =>
+      api.json<{ Id: string }>('POST', '/containers/create', {
+        query: { name: containerName(devboxId) },
+        body,
+        signal: spec.signal,
+      })
+    const created = await post().catch(async (error: unknown) => {
+      // A crash may have left a container that never ran.
+      if (!(error instanceof EngineResponseError) || error.status !== 409) throw error
+      await removeContainer(containerName(devboxId))
+      return post()
+    })
+    return created.Id
+  }
+
+  const install = async (containerId: string, spec: BoxSpec, facts: ImageFacts, image: ImageInspectInfo) => {
+    const { origin, folder, signal } = spec
+    const asImage = origin.kind === 'image' && origin.run !== undefined
+    const owner = asImage ? userOfImage(facts, image.Config.User) : userOf(spec)
+    const { home, uid, gid } = owner
+    const hasBashrc = asImage || (await api.exists(`/containers/${containerId}/archive`, { path: `${home}/.bashrc` }))
+    const files = asImage ? [] : userFiles(facts, userOf(spec).name, owner, hasBashrc)
+    await putFiles(api, containerId, [...files, ...serviceFiles(owner)], signal)
+    for (const [name, path] of [
+      ['home', home],
+      ['tmp', '/tmp'],
+    ] as const)
+      await putFolder(api, containerId, join(folder, 'mounts', name), { path, uid, gid }, signal)
+  }
+
+  const inspect = (container: string) => api.json<ContainerInspectInfo>('GET', `/containers/${container}/json`)
+
+  /** A stopped container keeps the network of its creation, which the policy or an administrator may have changed. */
+  const reconnect = async ({ Id, NetworkSettings }: ContainerInspectInfo, network: BoxSpec['network']) => {
+    const networks = NetworkSettings.Networks
+    const id = network === 'public' ? await bridge.ensure() : undefined
+    if (id !== undefined && networks[bridge.name]?.NetworkID === id) return
+    if (id === undefined && !networks[bridge.name]) return
+    for (const name of Object.keys(networks))
+      await api.json('POST', `/networks/${name}/disconnect`, { body: { Container: Id, Force: true } }).catch(ifMissing)
+    if (id !== undefined) await api.json('POST', `/networks/${id}/connect`, { body: { Container: Id } })
+  }
+
+  const untilHealthy = async (containerId: string, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      const { State } = await inspect(containerId)
+      const health = State.Health
+      if (!health || health.Status === 'healthy' || health.Status === 'none') return
+      if (health.Status === 'unhealthy')
+        throw new Error(`The health check failed: ${health.Log?.at(-1)?.Output?.trim() ?? ''}`)
+      await delay(healthPollMs, undefined, { signal })
+    }
+  }
+
+  const start = async (spec: BoxSpec): Promise<ContainerBox> => {
+    const { devboxId, origin, hasRun, signal } = spec
+    if (spec.network !== 'none' && spec.network !== 'public')
+      throw new ServiceError('not_implemented', 'Containers support network policies that allow all hosts or none', {
+        shouldRetry: false,
+      })
+    const found = hasRun ? await inspect(containerName(devboxId)).catch(ifMissing) : undefined
+    if (hasRun && !found) throw new Error('its disk is missing from the container engine')
+    const image = found ? await api.json<ImageInspectInfo>('GET', `/images/${found.Image}/json`) : await imageOf(spec)
+    const containerId = found?.Id ?? (await create(spec, image))
+    try {
+      const facts = await readFacts(image.Id, containerId)
+      const asImage = origin.kind === 'image' && origin.run !== undefined
+      const { home, uid, gid } = asImage ? userOfImage(facts, image.Config.User) : userOf(spec)
+      if (found) {
+        await reconnect(found, spec.network)
+        await putFiles(api, containerId, serviceFiles({ home, uid, gid }), signal)
+      } else await install(containerId, spec, facts, image)
+      const box = new ContainerBox({
+        api,
+        containerId,
+        home,
+        cwd: asImage ? image.Config.WorkingDir || '/' : home,
+        uid,
+        gid,
+        hasBash: facts.hasBash,
+        notEnforced: notEnforced(spec, await readInfo()),
+        onEnd: () => boxes.delete(containerId),
+      })
+      boxes.set(containerId, box)
+      await api.json('POST', `/containers/${containerId}/start`, { signal })
+      if (found) await box.emptyRunFolder()
+      if (asImage) await untilHealthy(containerId, signal)
+      return box
+    } catch (error) {
+      boxes.delete(containerId)
+      await (found ? stopContainer(api, containerId) : removeContainer(containerId)).catch(
+        logFailure(`Could not remove the container of devbox ${devboxId}`),
+      )
+      throw error
+    }
+  }
+
+  return {
+    isolation: 'container',
+    description: 'Isolated by a container: own users, processes, network, files and host name',
+    images,
+    disks: createContainerDisks(api, {
+      containerOf: containerName,
+      async remove(devboxId) {
+        kept?.delete(devboxId)
+        // Otherwise the next connection removes it.
+        await removeContainer(containerName(devboxId)).catch(
+          logFailure(`Could not remove the container of devbox ${devboxId}`),
+        )
+      },
+    }),
+    async start(spec) {
+      kept?.add(spec.devboxId)
+      starting.add(spec.devboxId)
+      try {
+        return await start(spec)
+      } finally {
+        starting.delete(spec.devboxId)
+      }
+    },
+    async recover(devboxIds) {
+      kept = new Set(devboxIds)
+      const problem = await events.connected.then(
+        () => undefined,
+        (error: Error) => error,
+      )
+      if (!problem) await reconcile()
+    },
+    async close() {
+      events.close()
+      await Promise.all([...boxes.values()].map((box) => box.stop().catch(logFailure('Could not stop a container'))))
+      if ((await listContainers().catch(() => undefined))?.length === 0) await bridge.remove()
+    },
+  }
+}
+
+interface EngineInfo {
+  MemoryLimit?: boolean
+  CpuCfsQuota?: boolean
+  PidsLimit?: boolean
+}
+
+interface ContainerSummary {
+  Id: string
+  State: string
+  Labels: Record<string, string>
+}
+
+const lines = (variables: Record<string, string>) =>
+  Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+
+const userOf = ({ user = { uid: 1000, name: 'user' } }: BoxSpec) => ({
+  ...user,
+  gid: user.uid,
+  home: user.uid === 0 ? '/root' : `/home/${user.name}`,
+})
+
+const markers = ({ serviceId, devboxId }: BoxSpec) => ({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId })
+
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+const devboxEnvironment = (spec: BoxSpec, path = defaultPath): Record<string, string> => {
+  const { home, name } = userOf(spec)
+  const own = `${home}/.local/bin`
+  return {
+    ...markers(spec),
+    PATH: path.split(':').includes(own) ? path : `${own}:${path}`,
+    HOME: home,
+    TMPDIR: '/tmp',
+    USER: name,
+    LOGNAME: name,
+    SHELL: '/bin/bash',
+    LANG: 'C.UTF-8',
+    DEVDECK_DEVBOX_NAME: spec.hostname,
+  }
+}
+
+const notEnforced = ({ limits, network, privateNetwork }: BoxSpec, info: EngineInfo): string[] => {
+  const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
+  return [
+    ...(info.MemoryLimit ? [] : [`Memory: ${gigabytes(limits.memoryBytes)} requested, not limited`]),
+    ...(info.CpuCfsQuota ? [] : [`CPU: ${limits.cpuCores} requested, not limited`]),
+    ...(info.PidsLimit === false ? ['Processes: not limited'] : []),
+    `Disk: ${gigabytes(limits.diskBytes)} per file; total usage is measured and a devbox over the limit is suspended`,
+    ...(network === 'public' && !privateNetwork
+      ? ["Network: private addresses and the engine's host are not blocked"]
+      : []),
+  ]
+}

@@ -1,0 +1,39 @@
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { Disks } from '../box.ts'
+import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
+
+const maxCommitMs = 60 * 60 * 1000
+
+export const snapshotImage = (snapshotId: string): string => `devdeck-snapshot:${snapshotId}`
+
+/** Disks are the writable layers of containers; snapshots are images. */
+export const createContainerDisks = (
+  api: EngineApi,
+  { containerOf, remove }: { containerOf: (devboxId: string) => string } & Pick<Disks, 'remove'>,
+): Disks => ({
+  async snapshot(devboxId, snapshotId, signal) {
+    const [repo, tag] = snapshotImage(snapshotId).split(':')
+    const query = { container: containerOf(devboxId), repo, tag, pause: true }
+    const body = { Labels: { 'devdeck.snapshot': snapshotId } }
+    await api.json('POST', '/commit', { query, body, signal, timeoutMs: maxCommitMs }).catch((error: unknown) => {
+      if (!(error instanceof EngineResponseError)) throw error
+      const message = error.status === 404 ? 'The devbox has no disk' : `Could not copy the disk: ${error.message}`
+      throw new ServiceError('internal', message, { shouldRetry: false, cause: error })
+    })
+    const [top] = await api.json<{ Size: number }[]>('GET', `/images/${snapshotImage(snapshotId)}/history`)
+    return { sizeBytes: top?.Size ?? 0 }
+  },
+  hasSnapshot: async (snapshotId) =>
+    (await api.json('GET', `/images/${snapshotImage(snapshotId)}/json`).catch(ifMissing)) !== undefined,
+  async removeSnapshot(snapshotId) {
+    await api.json('DELETE', `/images/${snapshotImage(snapshotId)}`, { query: { force: true } }).catch(ifMissing)
+  },
+  async usedBytes(devboxId, signal) {
+    const query = { size: true }
+    const found = await api
+      .json<{ SizeRw?: number }>('GET', `/containers/${containerOf(devboxId)}/json`, { query, signal })
+      .catch(ifMissing)
+    return found?.SizeRw ?? 0
+  },
+  remove,
+})

@@ -1,0 +1,65 @@
+import type { ImageInspectInfo } from 'dockerode'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { type EngineApi, ifMissing } from './engine-api.ts'
+import { firstFile } from './tar.ts'
+
+/** What the service needs to know about an image's files. */
+export interface ImageFacts {
+  passwd: string
+  group: string
+  hasBash: boolean
+}
+
+/** Reads facts from a container that was just created from an image, once per image. */
+export const createFactReader = (api: EngineApi) => {
+  const known = new Map<string, ImageFacts>()
+  return async (imageId: string, containerId: string): Promise<ImageFacts> => {
+    const found = known.get(imageId)
+    if (found) return found
+    const archive = `/containers/${containerId}/archive`
+    const exists = (path: string) => api.exists(archive, { path })
+    const read = async (path: string) => {
+      const content = await api.json<Buffer>('GET', archive, { query: { path } }).catch(ifMissing)
+      return (content && firstFile(content)) ?? ''
+    }
+    const [hasShell, hasBash, passwd, group] = await Promise.all([
+      exists('/bin/sh'),
+      exists('/bin/bash'),
+      read('/etc/passwd'),
+      read('/etc/group'),
+    ])
+    if (!hasShell)
+      throw new ServiceError('invalid_argument', 'The image has no /bin/sh, which devboxes require', {
+        shouldRetry: false,
+      })
+    const facts = { passwd, group, hasBash }
+    known.set(imageId, facts)
+    return facts
+  }
+}
+
+interface ImageUser {
+  uid: number
+  gid: number
+  home: string
+}
+
+/** Resolves an image's USER, such as `node`, `1000` or `app:app`. */
+export const userOfImage = ({ passwd }: ImageFacts, user: string): ImageUser => {
+  const [name = ''] = user.split(':')
+  const wanted = name === '' ? 'root' : name
+  for (const line of passwd.split('\n')) {
+    const [login, , uid, gid, , home] = line.split(':')
+    if (login === wanted || uid === wanted) return { uid: Number(uid), gid: Number(gid), home: home || '/' }
+  }
+  const uid = wanted === 'root' ? 0 : Number(wanted)
+  return { uid: Number.isInteger(uid) ? uid : 0, gid: 0, home: uid === 0 ? '/root' : '/' }
+}
+
+export const environmentOf = ({ Config }: Pick<ImageInspectInfo, 'Config'>): Record<string, string> =>
+  Object.fromEntries(
+    (Config?.Env ?? []).map((line) => {
+      const cut = line.indexOf('=')
+      return [line.slice(0, cut), line.slice(cut + 1)]
+    }),
+  )

@@ -1,0 +1,98 @@
+import type { ImageInspectInfo } from 'dockerode'
+import type { ImageBuild, ImageInfo, Images } from '../box.ts'
+import { BuildError } from '../build-error.ts'
+import { BuildOutput } from './build-output.ts'
+import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
+import { environmentOf } from './image-facts.ts'
+import { jsonLines } from './json-lines.ts'
+
+export interface ContainerImages extends Images {
+  /** Rejects with the reason if the engine doesn't have the image and can't pull it. */
+  require(image: string, signal?: AbortSignal): Promise<ImageInspectInfo>
+}
+
+// The engine responds to a build once it has read the context.
+const buildTimeoutMs = 60 * 60 * 1000
+const pullTimeoutMs = 10 * 60 * 1000
+
+export const createImages = (api: EngineApi): ContainerImages => {
+  const find = (image: string, signal?: AbortSignal) =>
+    api.json<ImageInspectInfo>('GET', `/images/${image}/json`, { signal }).catch(ifMissing)
+
+  const pull = async (image: string, signal?: AbortSignal): Promise<void> => {
+    const tooLong = AbortSignal.timeout(pullTimeoutMs)
+    const stop = signal ? AbortSignal.any([signal, tooLong]) : tooLong
+    const query = { fromImage: image, ...(!/[:@][^/]*$/.test(image) && { tag: 'latest' }) }
+    const stream = await api.stream('POST', '/images/create', { query, signal: stop, timeoutMs: pullTimeoutMs })
+    for await (const { error } of jsonLines<{ error?: string }>(stream)) if (error !== undefined) throw new Error(error)
+  }
+
+  const images: ContainerImages = {
+    async require(image, signal) {
+      const found = await find(image, signal)
+      if (found) return found
+      await pull(image, signal)
+      const pulled = await find(image, signal)
+      if (!pulled) throw new Error(`No such image: ${image}`)
+      return pulled
+    },
+
+    async inspect(image, signal) {
+      const found = await images.require(image, signal).catch((error: Error) => {
+        if (error instanceof EngineResponseError || error.name === 'Error') return undefined
+        throw error
+      })
+      return found && infoOf(found)
+    },
+
+    async build({ context, dockerfile, tag, buildArgs = {}, labels = {}, output, signal }: ImageBuild) {
+      const lines = new BuildOutput(output)
+      try {
+        const query = { t: tag, dockerfile, buildargs: { ...buildArgs }, labels: { ...labels }, rm: 1, forcerm: 1 }
+        const builder = { version: (await hasBuildKit(api)) ? 2 : 1 }
+        const request = { query: { ...query, ...builder }, file: context, signal, timeoutMs: buildTimeoutMs }
+        const stream = await api.stream('POST', '/build', request)
+        for await (const message of jsonLines<Parameters<BuildOutput['take']>[0]>(stream)) {
+          const error = lines.take(message)
+          if (error !== undefined) throw new BuildError(plainError(error), lines.instruction)
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        throw error instanceof EngineResponseError ? new BuildError(plainError(error.message)) : error
+      } finally {
+        lines.end()
+      }
+      const built = await find(tag)
+      if (!built) throw new BuildError('The build did not produce an image')
+      return { image: tag, sizeBytes: built.Size }
+    },
+
+    async remove(image) {
+      await api.json('DELETE', `/images/${image}`, { query: { force: true } }).catch(ifMissing)
+    },
+  }
+  return images
+}
+
+const infoOf = ({ Id, Config }: ImageInspectInfo): ImageInfo => ({
+  id: Id,
+  user: Config.User,
+  workdir: Config.WorkingDir || '/',
+  env: environmentOf({ Config }),
+  hasHealthcheck: ((Config as { Healthcheck?: { Test?: string[] } }).Healthcheck?.Test?.[0] ?? 'NONE') !== 'NONE',
+})
+
+// Docker's own API only; Podman builds with its own builder.
+const hasBuildKit = async (api: EngineApi): Promise<boolean> => {
+  const { Components = [], ApiVersion } = await api.json<{ Components?: { Name: string }[]; ApiVersion: string }>(
+    'GET',
+    '/version',
+  )
+  const [major = 0, minor = 0] = ApiVersion.split('.').map(Number)
+  return Components.some(({ Name }) => Name === 'Engine') && (major > 1 || minor >= 40)
+}
+
+const plainError = (error: string) =>
+  error
+    .replace(/^((failed to solve( with frontend \S+)?|failed to build LLB|failed to create LLB definition): )+/, '')
+    .trim()

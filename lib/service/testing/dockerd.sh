@@ -1,0 +1,14 @@
+# Usage: dockerd.sh FOLDER PID. Runs a container engine until the process ends, then removes its folder.
+folder=$1 parent=$2
+while kill -0 "$parent" 2>/dev/null && [ ! -e "$folder/stop" ]; do
+  [ -e "$folder/pause" ] || kill -0 "$daemon" 2>/dev/null || {
+    dockerd --default-ulimit nofile=1024:1024 --data-root "$folder/data" --exec-root "$folder/exec" \
+      -p "$folder/pid" -H "unix://$folder/docker.sock" >>"$folder/log" 2>&1 &
+    daemon=$!
+    echo "$daemon" >"$folder/daemon"
+  }
+  sleep 0.2
+done
+kill "$daemon" 2>/dev/null
+wait "$daemon"
+rm -rf "$folder"
