@@ -110,6 +110,7 @@ export const benchDevboxList = () =>
             snapshot_id: null,
             blueprint_id: null,
             image: null,
+            engine: 'local',
             tunnel: null,
             initiator_type: 'api',
             initiator_id: null,

@@ -14,7 +14,7 @@ import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
 import { readOrCreateApiKey } from './store/data-dir.ts'
 import { digestOf, type KeyStore, type ValidKey } from './store/keys.ts'
 
-export const readAccess = ({ config, dataDir, store, engine }: ServiceBase) => {
+export const readAccess = ({ config, dataDir, store, engines }: ServiceBase) => {
   const keys = config.keys ?? [{ account: 'local', key: readOrCreateApiKey(dataDir) }]
   const keyStore = store.keys
   const validKeys = [...keys, ...keyStore.all().filter(({ revoke_time_ms }) => revoke_time_ms === null)]
@@ -23,7 +23,7 @@ export const readAccess = ({ config, dataDir, store, engine }: ServiceBase) => {
     keyStore,
     /** If set, only this account's keys are accepted. */
     only:
-      config.oneAccountUnlessIsolated && engine.isolation === 'none'
+      config.oneAccountUnlessIsolated && engines.isolation === 'none'
         ? onlyAccount(validKeys.map(({ account }) => account))
         : undefined,
     operatorToken: randomBytes(32).toString('base64url'),

@@ -1,3 +1,4 @@
+import type { EngineChoice } from './engine/choose-engine.ts'
 import type { Pressure } from './evictions/pressure.ts'
 import type { ApiKey } from './http/auth.ts'
 
@@ -10,7 +11,10 @@ export interface ServiceConfig {
   /** Rejects keys of a second account without isolation. Turned off only in tests. */
   oneAccountUnlessIsolated: boolean
   allowHosts: readonly string[]
-  isolation: 'auto' | 'bubblewrap' | 'none'
+  isolation: EngineChoice['isolation']
+  engine?: EngineChoice['engine']
+  image: string
+  engineVariables: EngineChoice['engineVariables']
   privateNetwork: boolean
   limits: AccountLimits
   /** Storage per account. Default: a share of the disk; 0: unlimited. */
@@ -26,6 +30,9 @@ export interface ServiceConfig {
 
 /** Unspecified: total size of built environments, enough for about 100. */
 export const defaultMaxEnvironmentBytes = 20 * 2 ** 30
+
+/** Unspecified: image of container devboxes that don't choose one. */
+export const defaultImage = 'debian:bookworm'
 
 /** Unspecified: default number of concurrent trials. */
 export const defaultMaxTrials = 16

@@ -18,7 +18,7 @@ import { networkOf } from './devboxes/session.ts'
 import { DevboxStats } from './devboxes/stats.ts'
 import { Tunnels } from './devboxes/tunnels.ts'
 import { endReason } from './domain/devboxes.ts'
-import type { BoxEngine } from './engine/box.ts'
+import type { Engines } from './engine/choose-engine.ts'
 import { Drain, Evictions } from './evictions/evictions.ts'
 import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
@@ -42,7 +42,7 @@ export interface ServiceBase {
   dataDir: DataDir
   database: Database
   store: Stores
-  engine: BoxEngine
+  engines: Engines
   folderOf: (devboxId: string) => string
   stopping: AbortSignal
   /** Registers a shutdown step. Steps run in reverse order, even if the start fails. */
@@ -53,7 +53,7 @@ export interface ServiceBase {
 export type Deps = Awaited<ReturnType<typeof startParts>>
 
 export const startParts = async (base: ServiceBase) => {
-  const { config, dataDir, database, store, engine, stopping, onClose } = base
+  const { config, dataDir, database, store, engines, stopping, onClose } = base
   const quota = new StorageQuota(config.maxStorageBytes ?? defaultStorageBytes(dataDir.path))
   const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
@@ -74,7 +74,7 @@ export const startParts = async (base: ServiceBase) => {
   onClose(() => axonEvents.close())
   return {
     version: packageJson.version,
-    isolation: engine.isolation,
+    isolation: engines.isolation,
     createdAtMs: statSync(join(dataDir.path, databaseName)).birthtimeMs,
     now: Date.now,
     store,
@@ -90,7 +90,7 @@ export const startParts = async (base: ServiceBase) => {
 type DevboxParts = Awaited<ReturnType<typeof startDevboxes>>
 
 const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
-  const { config, dataDir, database, store, engine, folderOf, stopping, onClose, lostAndFound } = base
+  const { config, dataDir, database, store, engines, folderOf, stopping, onClose, lostAndFound } = base
   const { path, serviceId } = dataDir
   const logs = new DevboxLogs(folderOf)
   const executions = new Executions({
@@ -103,7 +103,8 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const snapshots = new Snapshots({
     store: store.snapshots,
     folder: join(path, 'snapshots'),
-    disksOf: () => engine.disks,
+    engineOf: (devboxId) => store.devboxes.mustFind(devboxId).engine,
+    disksOf: (engine) => engines.of(engine).disks,
     lostAndFound,
     quota,
   })
@@ -113,18 +114,18 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     store: store.blueprints,
     secrets: store.secrets,
     objects,
-    images: undefined,
+    images: engines.images,
     folder: join(path, 'blueprints'),
     systemsFolder: join(path, 'environments'),
-    engine,
+    engine: engines.of('local'),
     serviceId,
     dataDir: path,
     privateNetwork: config.privateNetwork,
     quota,
     networkOf: (account, network_policy_id) =>
       networkOf(
-        { account, launch_parameters: { network_policy_id }, snapshot_id: null },
-        { networkPolicies: store.networkPolicies, engineOf: () => engine },
+        { account, launch_parameters: { network_policy_id }, engine: 'local' },
+        { networkPolicies: store.networkPolicies, engineOf: ({ engine }) => engines.of(engine) },
         'network_policy_id',
       ),
   })
@@ -140,7 +141,8 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     lostAndFound,
     logs,
     executions,
-    engineOf: () => engine,
+    engineOf: ({ engine }) => engines.of(engine),
+    engineFor: engines.kindFor,
     serviceId,
     dataDir: path,
     folderOf,
@@ -176,7 +178,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     await devboxes.close()
     await logs.flush()
   })
-  await engine.recover(new Set(store.devboxes.withDisk()))
+  await engines.recover(new Set(store.devboxes.withDisk()))
   snapshots.recover()
   objects.recover()
   blueprints.recover()
@@ -187,11 +189,12 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
 }
 
 const startBenchmarks = async (
-  { config, dataDir, store, engine: { isolation }, folderOf, onClose }: ServiceBase,
+  { config, dataDir, store, engines, folderOf, onClose }: ServiceBase,
   { logs, executions, devboxes }: DevboxParts,
   quota: StorageQuota,
 ) => {
   const logFolderOf = (scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
+  const { isolation } = engines.of('local')
   const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation, log: logError })
   // Before the devboxes, since a stopped scorer returns no score.
   onClose(() => scenarioRuns.close())
@@ -232,12 +235,12 @@ const startBenchmarks = async (
 }
 
 const watchMachine = (
-  { config, dataDir, store, engine, onClose }: ServiceBase,
+  { config, dataDir, store, engines, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,
 ) => {
   const disks = new DiskWatch({
     dataDir: dataDir.path,
-    disksOf: () => engine.disks,
+    disksOf: (devboxId) => engines.of(store.devboxes.mustFind(devboxId).engine).disks,
     running: () => devboxes.runningDisks(),
     exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),
   })

@@ -31,7 +31,7 @@ export interface Service {
 
 export const createService = async (
   config: ServiceConfig,
-  choice: EngineProbe = probeEngine(config.isolation),
+  choice: EngineProbe = probeEngine(config),
 ): Promise<Service> => {
   z.config(z.locales.en())
   const problem = dataDirProblem(config.dataDir)
@@ -57,14 +57,14 @@ export const createService = async (
     undo.push(async () => http?.close())
     const folderOf = (devboxId: string) => join(dataDir.path, 'devboxes', devboxId)
     const snapshotFolderOf = (snapshotId: string) => join(dataDir.path, 'snapshots', snapshotId)
-    const engine = await choice.create({ serviceId: dataDir.serviceId, folderOf, snapshotFolderOf })
-    undo.push(() => engine.close())
+    const engines = await choice.create({ serviceId: dataDir.serviceId, folderOf, snapshotFolderOf })
+    undo.push(() => engines.close())
     const base: ServiceBase = {
       config,
       dataDir,
       database,
       store: createStores(database, join(dataDir.path, 'secrets-key')),
-      engine,
+      engines,
       folderOf,
       stopping: stopping.signal,
       onClose: (step) => undo.push(step),

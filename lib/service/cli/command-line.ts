@@ -4,7 +4,13 @@ import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
 import type { BenchmarkJobImport } from '#lib/contract/benchmark-jobs.ts'
 import { minKeyLength } from '#lib/limits/wrong-key-limit.ts'
-import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
+import {
+  defaultImage,
+  defaultLimits,
+  defaultMaxEnvironmentBytes,
+  defaultMaxTrials,
+  type ServiceConfig,
+} from '#lib/service/config.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
@@ -82,7 +88,10 @@ const Flags = z.object({
   host: z._default(hostName, '127.0.0.1'),
   'data-dir': z._default(z.string().check(z.minLength(1, 'must not be empty')), '.devdeck/service'),
   'allow-host': z._default(z.array(authority), []),
-  isolation: z._default(z.enum(['auto', 'bubblewrap', 'none'], 'must be auto, bubblewrap or none'), 'auto'),
+  isolation: z._default(
+    z.enum(['auto', 'bubblewrap', 'container', 'none'], 'must be auto, bubblewrap, container or none'),
+    'auto',
+  ),
   'allow-private-network': z._default(z.boolean(), false),
   'max-devboxes': z._default(integer(1, 1_000_000), defaultLimits.devboxes),
   'max-executions': z._default(integer(1, 1_000_000), defaultLimits.executions),
@@ -96,6 +105,8 @@ const Flags = z.object({
   agent: z._default(z.array(agent), []),
   'max-trials': z._default(integer(1, 1000), defaultMaxTrials),
   'max-environments': z._default(size, defaultMaxEnvironmentBytes),
+  engine: z.optional(text(/^(none|[a-z]+:\/\/\S+)$/, 'must be a URL or none')),
+  image: z._default(text(/^[\w./:@-]{1,255}$/, 'must be the name of an image'), defaultImage),
   'keys-fd': z.optional(integer(0, 1023)),
   'drain-seconds': z._default(integer(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
@@ -130,7 +141,11 @@ const commands = {
 export type Command = keyof typeof commands
 
 /** Parses flags and keys. Throws a StartError that lists every problem on one line, without any key. */
-export const readCommandLine = (args: readonly string[], keysVariable: string | undefined): CommandLine => {
+export const readCommandLine = (
+  args: readonly string[],
+  keysVariable: string | undefined,
+  engineVariables: ServiceConfig['engineVariables'] = {},
+): CommandLine => {
   const { values, positionals } = parseFlags(args)
   const flags = Flags.safeParse(values)
   const fd = flags.success ? flags.data['keys-fd'] : undefined
@@ -161,6 +176,9 @@ export const readCommandLine = (args: readonly string[], keysVariable: string | 
     oneAccountUnlessIsolated: true,
     allowHosts: flags.data['allow-host'],
     isolation,
+    ...(flags.data.engine !== undefined && { engine: flags.data.engine }),
+    image: flags.data.image,
+    engineVariables,
     privateNetwork: flags.data['allow-private-network'],
     limits: {
       devboxes: flags.data['max-devboxes'],
@@ -207,8 +225,11 @@ serve
   --port N            Port; 0 picks a free one (4500)
   --host ADDRESS      Address to listen on (127.0.0.1)
   --allow-host NAME   Additional host name that clients may use; repeatable
-  --isolation KIND    Devbox isolation: auto, bubblewrap or none (auto). Without isolation, only one account
-                      can have keys
+  --isolation KIND    Devbox isolation: auto, bubblewrap, container or none (auto). auto runs devboxes with an image
+                      in containers and others with bubblewrap. Without isolation, only one account can have keys
+  --engine URL        Container engine: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST or none. Default: DOCKER_HOST,
+                      or /var/run/docker.sock if it exists
+  --image NAME        Image of container devboxes that don't choose one (${defaultImage})
   --keys-fd N         Read API keys from this file descriptor (0 is stdin) instead of DEVDECK_API_KEYS
   --allow-private-network  Allow devboxes to reach private addresses such as 10.0.0.0/8, but never this host
   --max-devboxes N    Active devboxes per account (${defaultLimits.devboxes})

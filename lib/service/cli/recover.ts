@@ -98,7 +98,7 @@ const adoptDevbox = (store: DevboxStore, dataDir: string, id: string, account: s
   const record = readDevboxFile(folder)
   if (!record) console.error(`${folder} has no record file; devbox ${id} was assigned to account ${account}`)
   // Shutdown deletes only the disk.
-  const status = existsSync(join(folder, 'home')) ? 'suspended' : 'shutdown'
+  const status = record?.engine === 'container' || existsSync(join(folder, 'home')) ? 'suspended' : 'shutdown'
   store.adopt({ ...blankDevbox(account, createdMs(folder)), ...record, id }, status, Date.now())
 }
 
@@ -120,6 +120,7 @@ const adoptSnapshot = async ({ devboxes, snapshots }: Stores, dataDir: string, i
     create_time_ms: createdMs(folder),
     metadata: {},
     commit_message: null,
+    engine: 'local',
     ...record,
     id,
     source_devbox_id: source,
@@ -148,6 +149,7 @@ const blankDevbox = (account: string, create_time_ms: number) => ({
   environment_variables: {},
   secrets: {},
   entrypoint: null,
+  engine: 'local' as const,
   snapshot_id: null,
   blueprint_id: null,
   image: null,

@@ -11,7 +11,7 @@ const faultGraceMs = 5_000
 
 export const serve = async (commandLine: CommandLine) => {
   // The probe runs in child processes while the modules load.
-  const choice = probeEngine(commandLine.isolation)
+  const choice = probeEngine(commandLine)
   const { createService } = await import('#lib/service/service.ts')
   const service = await createService(commandLine, choice)
   process.once('exit', prioritizeService())

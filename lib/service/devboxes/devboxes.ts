@@ -14,6 +14,7 @@ import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { mergeLaunchParameters } from '#lib/service/domain/launch-parameters.ts'
 import type { Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
+import type { Engines } from '#lib/service/engine/choose-engine.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -42,6 +43,7 @@ const maxConcurrentRestores = 2
 const watchMs = 2000
 
 interface Options extends SessionOptions, MountSources {
+  engineFor: Engines['kindFor']
   maxPerAccount: number
   lostAndFound: LostAndFound
   executions: {
@@ -110,13 +112,17 @@ export class Devboxes {
   }
 
   async #create(account: string, body: DevboxCreate, how: How): Promise<string> {
-    const { store, folderOf, engineOf, serviceId, blueprints, snapshots } = this.#options
+    const { store, folderOf, engineOf, engineFor, serviceId, blueprints, snapshots } = this.#options
     const { origin, network } = how
     requireOneSource(body)
     const fromSnapshot = body.snapshot_id ? snapshots.blueprintOf(account, body.snapshot_id) : null
     const blueprint = blueprints.forDevbox(account, body)
     const launch_parameters = mergeLaunchParameters(blueprint?.parameters.launch_parameters, body.launch_parameters)
-    const { mounts, setup, ...plan } = planDevbox(account, { ...body, launch_parameters }, this.#options)
+    const { mounts, setup, ...planned } = planDevbox(account, { ...body, launch_parameters }, this.#options)
+    const { snapshot_id } = planned
+    if (snapshot_id !== null) snapshots.requireComplete(account, snapshot_id)
+    const snapshotEngine = snapshot_id === null ? undefined : snapshots.engineOf(snapshot_id)
+    const plan = { ...planned, engine: engineFor({ origin, snapshotEngine, blueprint }) }
     this.#requireAvailable(account, plan)
     if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
@@ -160,7 +166,7 @@ export class Devboxes {
     return id
   }
 
-  #requireAvailable(account: string, plan: Omit<NewDevboxPlan, 'mounts' | 'setup'>) {
+  #requireAvailable(account: string, plan: Omit<NewDevboxPlan, 'mounts' | 'setup'> & Pick<DevboxRecord, 'engine'>) {
     const { store, maxPerAccount, secrets, snapshots } = this.#options
     if (plan.snapshot_id !== null) snapshots.requireComplete(account, plan.snapshot_id)
     const missing = secrets.missing(account, [...new Set(Object.values(plan.secrets))])

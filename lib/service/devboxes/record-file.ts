@@ -18,6 +18,8 @@ const common = {
   metadata: StringMap,
 }
 
+const engine = z._default(z.enum(['local', 'container']), 'local')
+
 const DevboxFile = z.object({
   ...common,
   launch_parameters: LaunchParameters,
@@ -27,6 +29,7 @@ const DevboxFile = z.object({
   snapshot_id: z.nullable(z.string()),
   blueprint_id: z._default(z.nullable(z.string()), null),
   image: z._default(z.nullable(z.string()), null),
+  engine,
   initiator_type: z.string(),
   initiator_id: z.nullable(z.string()),
 })
@@ -37,6 +40,7 @@ const SnapshotFile = z.object({
   source_blueprint_id: z._default(z.nullable(z.string()), null),
   commit_message: z.nullable(z.string()),
   size_bytes: z.nullable(z.number()),
+  engine,
 })
 
 const ObjectFile = z.object({

@@ -39,7 +39,7 @@ export interface Reasons {
   shutdownReason?: 'api_shutdown' | 'keep_alive_timeout' | 'entrypoint_exit' | 'idle'
 }
 
-export type EngineOf = (devbox: Pick<DevboxRecord, 'launch_parameters' | 'snapshot_id'>) => BoxEngine
+export type EngineOf = (devbox: Pick<DevboxRecord, 'engine'>) => BoxEngine
 
 interface Blueprints {
   /** The blueprint that a new devbox starts from. Throws 404, or 400 unless it is built. */
@@ -187,7 +187,8 @@ export class DevboxSession {
     const stopped = this.stopped
     const spec = store.mustFind(this.id)
     const engine = engineOf(spec)
-    const blueprint = spec.blueprint_id && !spec.image ? await blueprints.onHost(spec.blueprint_id) : undefined
+    const blueprint =
+      spec.blueprint_id && spec.engine === 'local' ? await blueprints.onHost(spec.blueprint_id) : undefined
     const boxSpec = await this.#boxSpecOf(spec, blueprint?.origin)
     // Keeps the system from being removed as unused.
     if (blueprint) await writeOrigin(this.#folder, { origin: boxSpec.origin })
@@ -342,7 +343,7 @@ export class DevboxSession {
 }
 
 export const networkOf = (
-  { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'snapshot_id'>,
+  { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'engine'>,
   { networkPolicies, engineOf }: Pick<SessionOptions, 'networkPolicies' | 'engineOf'>,
   field = 'launch_parameters.network_policy_id',
 ): Network => {
@@ -356,5 +357,7 @@ export const networkOf = (
   if (!network) throw refuse(`policy ${id} allows addresses or devboxes; this service supports all, host names or none`)
   if (network !== 'public' && engineOf(devbox).isolation === 'none')
     throw refuse(`policy ${id} restricts access; devboxes without isolation use the host's network`)
+  if (typeof network === 'object' && engineOf(devbox).isolation === 'container')
+    throw refuse(`policy ${id} allows some host names; containers support all or none`)
   return network
 }

@@ -41,6 +41,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
     new Snapshots({
       store,
       folder,
+      engineOf: () => 'local',
       disksOf: () => disksIn(folder),
       lostAndFound: new LostAndFound(root),
       quota: new StorageQuota(0),
@@ -119,6 +120,7 @@ describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => 
       create_time_ms: 0,
       name: null,
       commit_message: null,
+      engine: 'local',
       metadata: { a: '1' },
     })
     mkdirSync(join(root, 'snapshots', broken, 'home', 'locked'), { recursive: true })

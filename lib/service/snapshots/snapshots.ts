@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { deleteRefusal, type Snapshot, type SnapshotCreate } from '#lib/contract/snapshots.ts'
 import { hasRecordFile, readSnapshotFile, writeSnapshotFile } from '#lib/service/devboxes/record-file.ts'
 import type { Disks } from '#lib/service/engine/box.ts'
+import type { EngineKind } from '#lib/service/engine/choose-engine.ts'
 import { diskFull, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
@@ -21,7 +22,8 @@ interface Options {
   store: SnapshotStore
   /** Holds a folder per snapshot with its record file. */
   folder: string
-  disksOf: (devboxId: string) => Disks
+  engineOf: (devboxId: string) => EngineKind
+  disksOf: (engine: EngineKind) => Disks
   quota: StorageQuota
   lostAndFound: LostAndFound
 }
@@ -95,6 +97,7 @@ export class Snapshots {
       id,
       account,
       source_devbox_id: devboxId,
+      engine: this.#options.engineOf(devboxId),
       create_time_ms: Date.now(),
       name: body.name || null,
       commit_message: body.commit_message || null,
@@ -144,6 +147,11 @@ export class Snapshots {
     return this.#options.store.own(account, id)?.source_blueprint_id ?? null
   }
 
+  /** Of a complete snapshot. */
+  engineOf(id: string): EngineKind {
+    return this.#options.store.mustFind(id).engine
+  }
+
   isBeingTaken(devboxId: string): boolean {
     return this.#of(devboxId).length > 0
   }
@@ -170,7 +178,7 @@ export class Snapshots {
 
   async #take(account: string, id: string, devboxId: string, given: AbortSignal): Promise<ServiceError | undefined> {
     const { store, folder, disksOf, quota } = this.#options
-    const disks = disksOf(devboxId)
+    const disks = disksOf(store.mustFind(id).engine)
     const signal = AbortSignal.any([given, this.#closing.signal])
     let counted = 0
     const count = (bytes: number) => {
@@ -207,9 +215,9 @@ export class Snapshots {
     }
   }
 
-  async #remove({ id, source_devbox_id }: Pick<SnapshotRecord, 'id' | 'source_devbox_id'>): Promise<void> {
+  async #remove({ id, engine }: Pick<SnapshotRecord, 'id' | 'engine'>): Promise<void> {
     const { disksOf, folder } = this.#options
-    await disksOf(source_devbox_id).removeSnapshot(id)
+    await disksOf(engine).removeSnapshot(id)
     await removeFolder(join(folder, id))
   }
 }

@@ -8,6 +8,7 @@ import {
   trialInitiators,
 } from '#lib/contract/devboxes.ts'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
+import type { EngineKind } from '#lib/service/engine/choose-engine.ts'
 import { clause, equals, placeholders } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, fieldsOf, type Page } from './table.ts'
@@ -25,6 +26,7 @@ export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities'>> {
   blueprint_id: string | null
   /** Runs in a container of this image. */
   image: string | null
+  engine: EngineKind
   tunnel: Tunnel | null
   keep_alive_until_ms: number | null
   last_used_ms: number | null

@@ -324,6 +324,8 @@ export const migrations: readonly string[] = [
   CREATE INDEX devboxes_by_blueprint ON devboxes (blueprint_id) WHERE blueprint_id IS NOT NULL;
   CREATE INDEX snapshots_by_blueprint ON snapshots (source_blueprint_id) WHERE source_blueprint_id IS NOT NULL;
   `,
+  `ALTER TABLE devboxes ADD COLUMN engine TEXT NOT NULL DEFAULT 'local';
+  ALTER TABLE snapshots ADD COLUMN engine TEXT NOT NULL DEFAULT 'local';`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

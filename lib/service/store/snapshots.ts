@@ -5,6 +5,7 @@ import {
   type SnapshotStatus,
   type SnapshotUpdate,
 } from '#lib/contract/snapshots.ts'
+import type { EngineKind } from '#lib/service/engine/choose-engine.ts'
 import { clause, equals } from './clauses.ts'
 import type { Database } from './database.ts'
 import { createTable, fieldsOf } from './table.ts'
@@ -14,6 +15,7 @@ export interface SnapshotRecord extends Snapshot {
   account: string
   status: SnapshotStatus
   error_message: string | null
+  engine: EngineKind
 }
 
 type NewSnapshot = Omit<SnapshotRecord, 'seq' | 'status' | 'error_message' | 'size_bytes' | 'source_blueprint_id'>

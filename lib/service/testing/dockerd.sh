@@ -2,7 +2,7 @@
 folder=$1 parent=$2
 while kill -0 "$parent" 2>/dev/null && [ ! -e "$folder/stop" ]; do
   [ -e "$folder/pause" ] || kill -0 "$daemon" 2>/dev/null || {
-    dockerd --default-ulimit nofile=1024:1024 --data-root "$folder/data" --exec-root "$folder/exec" \
+    unshare --mount dockerd --default-ulimit nofile=1024:1024 --data-root "$folder/data" --exec-root "$folder/exec" \
       -p "$folder/pid" -H "unix://$folder/docker.sock" >>"$folder/log" 2>&1 &
     daemon=$!
     echo "$daemon" >"$folder/daemon"

@@ -103,6 +103,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     snapshots: new Snapshots({
       store: createSnapshotStore(database),
       folder: join(folder, 'snapshots'),
+      engineOf: () => 'local',
       disksOf: () => engine.disks,
       ...limits,
     }),
@@ -110,6 +111,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     logs,
     executions,
     engineOf: () => engine,
+    engineFor: () => 'local',
     folderOf,
   })
   const logged: string[] = []

@@ -97,13 +97,16 @@ describe.skipIf(!hasDocker)('container engine', () => {
     it('waits for a slow reader', async () => {
       const { box } = await start()
       const process = await box.start({ argv: ['/bin/sh', '-c', 'yes | head -c 20000000; touch ~/done'], env: {} })
-      process.stdout.once('data', () => process.stdout.pause())
+      let bytes = 0
+      process.stdout.once('data', (chunk: Buffer) => {
+        bytes = chunk.length
+        process.stdout.pause()
+      })
       await expect.poll(() => process.stdout.isPaused()).toBe(true)
       expect((await run(box, 'test -e ~/done')).status).toBe(1)
-      let bytes = 0
       process.stdout.on('data', (chunk: Buffer) => (bytes += chunk.length)).resume()
       expect(await process.exited).toBe(0)
-      await expect.poll(() => bytes).toBeGreaterThan(19_990_000)
+      await expect.poll(() => bytes).toBe(20_000_000)
     })
 
     it("doesn't wait for background processes that hold its output", async () => {
@@ -112,7 +115,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
       let output = ''
       process.stdout.on('data', (chunk) => (output += chunk))
       expect(await process.exited).toBe(3)
-      expect(output).toBe('one\n')
+      await expect.poll(() => output).toBe('one\n')
       expect(process.stdout.readableEnded).toBe(false)
     })
 
@@ -196,7 +199,8 @@ describe.skipIf(!hasDocker)('container engine', () => {
       const [one, two] = await Promise.all([start({ network: 'public' }), start({ network: 'public' })])
       const address = (await run(one.box, 'hostname -I')).stdout.trim()
       expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/)
-      await one.box.start({ argv: ['/usr/bin/python3', '-m', 'http.server', '8000'], env: {} })
+      const listen = 'import socket,time; s=socket.create_server(("", 8000)); time.sleep(1000)'
+      await one.box.start({ argv: ['/usr/bin/python3', '-c', listen], env: {} })
       const dial = (host: string) =>
         `for i in $(seq 50); do timeout 1 bash -c "exec 3<>/dev/tcp/${host}/8000" 2>/dev/null && echo open && exit; [ "$1" ] || sleep 0.1; done; echo closed`
       expect((await run(one.box, dial(address))).stdout).toBe('open\n')
@@ -249,7 +253,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
       const { terminal, type, shows, ended, output } = open(box)
       type('tty; stty size; test -t 0 && echo te""rm\r')
       await shows(/\/dev\/pts\/\d+\r\n30 100\r\nterm\r\n/)
-      expect(output()).toMatch(/^> /)
+      expect(output()).not.toMatch(/^\d/)
       terminal.resize({ cols: 55, rows: 11 })
       await expect
         .poll(() => {
@@ -263,7 +267,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
       type('\x03')
       await shows(/status 130\r\n|\^C/)
       type('sleep 1001\r')
-      await expect.poll(() => run(box, 'pgrep -f "sleep 1001" | wc -l').then(({ stdout }) => stdout.trim())).toBe('1')
+      await expect.poll(() => run(box, 'pgrep -xf "sleep 1001" | wc -l').then(({ stdout }) => stdout.trim())).toBe('1')
       expect(await terminal.kill('SIGTERM', 'foreground')).toBe(true)
       await shows(/Terminated/)
       type('exit 5\r')
@@ -357,7 +361,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
     it('works without perl and bash', async () => {
       const { box } = await start({ origin: { kind: 'image', image: await docker.image('busybox') } })
       await expect(box.connect(7000)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
-      await box.start({ argv: ['/bin/sh', '-c', 'nc -lk -s 127.0.0.1 -p 7000 -e cat'], env: {} })
+      await box.start({ argv: ['/bin/sh', '-c', 'nc -ll -p 7000 -e cat'], env: {} })
       let socket: Awaited<ReturnType<Box['connect']>> | undefined
       await expect.poll(async () => (socket = await box.connect(7000).catch(() => undefined))).toBeDefined()
       socket?.end('hello')

@@ -100,7 +100,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   }
 
   const imageOf = async ({ origin, signal }: BoxSpec): Promise<ImageInspectInfo> => {
-    if (origin.kind === 'system' || origin.kind === 'root')
+    if (origin.kind !== 'image' && origin.kind !== 'snapshot' && origin.kind !== 'empty')
       throw new ServiceError('not_implemented', 'Containers take their system from an image', { shouldRetry: false })
     if (origin.kind === 'snapshot') {
       const found = await api

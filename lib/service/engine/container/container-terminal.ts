@@ -22,6 +22,8 @@ export const openContainerTerminal = (
 ): BoxTerminal => {
   let socket: Socket | undefined
   let isPaused = false
+  // Earlier input would be echoed before the first line.
+  let isReady = false
   let stopsInput = false
   let pending: Buffer[] = []
   let pendingBytes = 0
@@ -59,10 +61,11 @@ export const openContainerTerminal = (
       const rest = line.subarray(end + 1)
       line = undefined
       if (wantedSize !== size) resize(wantedSize)
+      isReady = true
+      for (const bytes of pending.splice(0)) send(bytes)
       if (rest.length > 0) events.data(rest)
     })
     if (isPaused) opened.pause()
-    for (const bytes of pending.splice(0)) send(bytes)
     return exitStatusOf(target, id, opened)
   }
 
@@ -82,7 +85,7 @@ export const openContainerTerminal = (
       if (stopsInput || hasEnded) return
       const own = Buffer.from(bytes)
       pendingBytes += own.length
-      if (socket) send(own)
+      if (isReady) send(own)
       else pending.push(own)
     },
     get pendingBytes() {
