@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
-import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { hasDocker, ownDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
 import type { Box, BoxSpec, Command } from '../box.ts'
 import { type ContainerEngine, createContainerEngine } from './container-engine.ts'
 import { parseEngineAddress } from './engine-address.ts'
@@ -367,5 +367,71 @@ describe.skipIf(!hasDocker)('container engine', () => {
       socket?.end('hello')
       expect(await text(socket as NonNullable<typeof socket>)).toBe('hello')
     })
+  })
+
+  it('removes unknown containers at the start, stops known ones, and leaves those of other services', async () => {
+    const [first, other] = [newId('svc'), newId('svc')]
+    const old = engineOn(docker, first)
+    const stranger = engineOn(docker, other)
+    for (const each of [old, stranger]) await each.recover(new Set())
+    const known = await start({}, old)
+    const unknown = await start({}, old)
+    await start({}, stranger)
+    await run(known.box, 'echo kept >~/kept')
+    // A killed service stops nothing.
+    const next = engineOn(docker, first)
+    await next.recover(new Set([known.id]))
+    expect(await containers(first)).toEqual([`devdeck-${known.id} exited`])
+    expect(await containers(other)).toHaveLength(1)
+    expect(await unknown.box.ended).toMatch(/outside/)
+    const { box } = await start(known.again, next)
+    expect((await run(box, 'cat ~/kept')).stdout).toBe('kept\n')
+    for (const each of [old, stranger, next]) await each.close()
+  })
+
+  it('reports a container that was removed from outside', async () => {
+    const { box, id } = await start()
+    const process = await box.start({ argv: ['/bin/sleep', '1000'], env: {} })
+    await docker.api.json('DELETE', `/containers/devdeck-${id}`, { query: { force: true } })
+    expect(await box.ended).toBe('The container was removed from outside')
+    expect(await process.exited).toBe(137)
+  })
+
+  it('ends its devboxes when another engine is killed, and starts them again once it is back', async () => {
+    const own = await ownDocker()
+    const second = engineOn(own)
+    try {
+      await own.image('busybox')
+      await second.recover(new Set())
+      const image = { kind: 'image', image: 'busybox' } as const
+      const { box, id, again } = await start({ origin: image }, second)
+      expect(await containers()).toEqual([])
+      await run(box, 'echo kept >~/kept')
+      const process = await box.start({ argv: ['/bin/sleep', '1000'], env: {} })
+      const ended = Promise.withResolvers<number>()
+      box.openTerminal(
+        { argv: ['/bin/sh', '-i'], env: {} },
+        { cols: 80, rows: 24 },
+        { data: () => undefined, ended: ended.resolve },
+      )
+      own.kill()
+      expect(await process.exited).toBe(137)
+      await ended.promise
+      expect(await box.ended).toBe(`The container engine at ${own.url} stopped responding`)
+      await expect(start({ origin: image }, second)).rejects.toThrow(/^The container engine at .* can't be reached: /)
+      await box.stop()
+      await own.revive()
+      let revived: Box | undefined
+      const restart = async () => (revived = await second.start(specOf(again), () => undefined).catch(() => undefined))
+      await expect.poll(restart).toBeDefined()
+      if (!revived) throw new Error('not started')
+      expect((await run(revived, 'cat ~/kept')).stdout).toBe('kept\n')
+      await second.disks.remove(id)
+      const left = await own.api.json('GET', '/containers/json', { query: { all: true } })
+      expect(left).toEqual([])
+    } finally {
+      await second.close()
+      await own.close()
+    }
   })
 })

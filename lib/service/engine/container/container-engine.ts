@@ -35,7 +35,7 @@ const rootCapabilities = [
 const healthPollMs = 500
 const maxContainerLog = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '1' } }
 
-export const containerName = (devboxId: string): string => `devdeck-${devboxId}`
+const containerName = (devboxId: string): string => `devdeck-${devboxId}`
 
 /** Runs devboxes as containers through the Docker Engine API. */
 export const createContainerEngine = ({ address, serviceId, defaultImage }: ContainerOptions): ContainerEngine => {

@@ -47,7 +47,7 @@ export const createExec = async (
 }
 
 /** Resolves with the exit status of an ended exec; undefined while it runs. */
-export const inspectExec = async (api: EngineApi, id: string): Promise<number | undefined> => {
+const inspectExec = async (api: EngineApi, id: string): Promise<number | undefined> => {
   const { Running, ExitCode } = await api.json<{ Running: boolean; ExitCode: number | null }>('GET', `/exec/${id}/json`)
   return Running ? undefined : (ExitCode ?? lostStatus)
 }
