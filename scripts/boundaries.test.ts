@@ -28,7 +28,7 @@ const packages: Record<string, RegExp> = {
   'lib/protocol': /^$/,
   'lib/terminal': /^@xterm\//,
   'lib/service':
-    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$|yauzl$|undici$)/,
+    /^(node:|zod(\/|$)|ws$|@lydell\/node-pty(\/requireBinary\.js)?$|@fastify\/busboy$|yaml$|smol-toml$|yazl$|yauzl$|undici$|dockerode$)/,
   'lib/browser': /^(@tanstack\/react-(query|table)$|zod(\/|$)|react$)/,
 }
 
