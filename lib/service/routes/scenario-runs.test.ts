@@ -107,7 +107,7 @@ describe('POST /v1/scenarios/start_run', () => {
   it('400 for an archived scenario, 404 for an unknown one', async () => {
     const id = await makeScenario(service, command('true'))
     const start = (runProfile: object) => runs().start({ body: { scenario_id: id, runProfile } })
-    await expect(start({ mounts: [{ type: 'agent_mount' }] })).rejects.toMatchObject({ status: 501 })
+    await expect(start({ mounts: [{ type: 'code_mount' }] })).rejects.toMatchObject({ status: 501 })
     await expect(start({ envVars: { 'A B': '' } })).rejects.toMatchObject({ status: 400 })
     expect((await runs().ofScenario({ params: { id }, query: {} })).total_count).toBe(0)
     await service.client.scenarios.archive({ params: { id } })
