@@ -145,7 +145,7 @@ export class Blueprints {
     if (blueprint.state === 'deleted') return
     const dependent = store.dependent(id)
     if (dependent !== undefined)
-      throw new ServiceError('invalid_argument', `${dependentText(dependent)} the blueprint`, { shouldRetry: false })
+      throw new ServiceError('invalid_argument', dependentText(dependent), { shouldRetry: false })
     store.delete(id)
     if (blueprint.image === null) quota.add(account, 'blueprints', -(blueprint.size_bytes ?? 0))
     const running = this.#running.get(id)
@@ -342,8 +342,9 @@ const toBuildLog = ({ timestamp_ms, level, cmd, exit_code, message }: LogRecord)
 }
 
 const dependentText = (id: string): string => {
-  if (id.startsWith('dbx')) return `Shut down devbox ${id} first: it uses`
-  return id.startsWith('snp') ? `Delete snapshot ${id} first: it needs` : `Delete blueprint ${id} first: it is based on`
+  if (id.startsWith('dbx')) return `Devbox ${id} uses the blueprint. Shut it down first`
+  if (id.startsWith('snp')) return `Snapshot ${id} needs the blueprint. Delete it first`
+  return `Blueprint ${id} is based on this one. Delete it first`
 }
 
 const unsupported = (field: string, problem: string) =>

@@ -54,6 +54,8 @@ export const createLocalDisks = (
   return {
     async make(folder, origin, signal) {
       if (origin.kind === 'image') throw failed('This engine runs no images')
+      if (isolation === 'none' && systemOf(origin))
+        throw failed("Devboxes with their own system need bubblewrap, which this service doesn't use")
       if (origin.kind === 'root' || origin.kind === 'system') await makeRoot(join(folder, 'root'), origin.root)
       if (systemOf(origin)) await mkdir(ownSystemOf(folder), { recursive: true, mode: 0o700 })
       await makeDisk(folder, async (to) => {
