@@ -29,6 +29,7 @@ import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
 import type { Blueprint, BlueprintCreate } from '#lib/contract/blueprints.ts'
 import { BlueprintPicker } from '../blueprint-picker.tsx'
 import { lineNumberIn } from '../line-number.ts'
@@ -115,29 +116,7 @@ export const CreateBlueprintDialog = ({ open, onOpenChange, like }: CreateBluepr
         />
         <BaseFields control={form.control} />
         <DockerfileField control={form.control} />
-        <Controller
-          control={form.control}
-          name="setupCommands"
-          render={({ field, fieldState }) => (
-            <Field
-              label="Setup commands"
-              optional
-              hint="One per line, run in order after the Dockerfile. End a line in \ to continue it."
-              error={fieldState.error?.message}
-            >
-              {(a11y) => (
-                <NumberedTextarea
-                  {...a11y}
-                  ref={field.ref}
-                  rows={5}
-                  placeholder={'sudo apt-get update && sudo apt-get install -y jq'}
-                  value={field.value}
-                  onText={field.onChange}
-                />
-              )}
-            </Field>
-          )}
-        />
+        <SetupCommandsField control={form.control} />
         <FieldGroup title="Files" fields={['files']}>
           <FileRows hint="Written before the setup commands run" />
         </FieldGroup>
@@ -254,6 +233,39 @@ const DockerfileField = ({ control }: { control: FormControl }) => (
     }}
   />
 )
+
+const SetupCommandsField = ({ control }: { control: FormControl }) => {
+  const kept = useWatch({ control, name: 'otherBuild' }).system_setup_commands ?? []
+  return (
+    <Controller
+      control={control}
+      name="setupCommands"
+      render={({ field, fieldState }) => (
+        <Field
+          label="Setup commands"
+          optional
+          hint={
+            kept.length > 0
+              ? `Keeps the ${formatCountOf(kept.length, 'command')} under Other parameters, as some have line breaks. Commands entered here replace them.`
+              : 'One per line, run in order after the Dockerfile. End a line in \\ to continue it.'
+          }
+          error={fieldState.error?.message}
+        >
+          {(a11y) => (
+            <NumberedTextarea
+              {...a11y}
+              ref={field.ref}
+              rows={5}
+              placeholder="npm install --global pnpm"
+              value={field.value}
+              onText={field.onChange}
+            />
+          )}
+        </Field>
+      )}
+    />
+  )
+}
 
 const BuildInputs = ({ control }: { control: FormControl }) => {
   const secrets = useQuery({ ...jobPartQueries.secretNames(), retry: false })
