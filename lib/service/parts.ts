@@ -6,6 +6,7 @@ import { AxonEvents } from './axons/axon-events.ts'
 import { AxonSql } from './axons/axon-sql.ts'
 import { NamedAgents } from './benchmarks/agents/named-agents.ts'
 import { BenchmarkRuns } from './benchmarks/benchmark-runs.ts'
+import { taskImagesFile } from './benchmarks/harbor/images/task-images.ts'
 import { Imports } from './benchmarks/import/imports.ts'
 import { Jobs } from './benchmarks/jobs.ts'
 import { LogArchives } from './benchmarks/log-archive.ts'
@@ -207,6 +208,7 @@ const startBenchmarks = async (
     devboxes,
     executions,
     isolation,
+    images: engines.images && { images: engines.images, listFile: join(dataDir.path, taskImagesFile) },
     datasetRoots: config.datasets,
     strictEnvironments: config.strictEnvironments,
     trialsAtOnce: config.maxTrials,

@@ -157,6 +157,7 @@ const Outcome = ({ outcome, agent: { runId, state }, attempts }: OutcomeProps) =
             <RelativeTime ms={run.data.start_time_ms ?? null} />
           </Fact>
         )}
+        {outcome.engine && <Fact label="Engine">{engineLabels[outcome.engine] ?? outcome.engine}</Fact>}
         {outcome.usage && (
           <Fact label="Tokens and cost">
             <AttemptUsage usage={outcome.usage} />
@@ -236,6 +237,12 @@ const Outcome = ({ outcome, agent: { runId, state }, attempts }: OutcomeProps) =
 }
 
 const maxRewards = 30
+
+const engineLabels: Record<string, string> = {
+  container: "Container of the task's image",
+  bubblewrap: "Sandbox over the host's system",
+  none: 'No isolation',
+}
 
 const Instruction = ({ scenarioId }: { scenarioId: string }) => {
   const scenario = useQuery({ ...scenarioRunQueries.scenario(scenarioId), retry: false })

@@ -8,6 +8,7 @@ import { makeSystemBase, setSystemsFolder, systemProblem } from '#lib/service/en
 import { copyFolders, measure } from '#lib/service/engine/local/disk-tools.ts'
 import { ownSystemOf, systemOf as systemOfOrigin } from '#lib/service/engine/local/disks.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
+import { orAborted } from '#lib/service/kit/or-aborted.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import type { Warning } from './outcome.ts'
 
@@ -182,18 +183,6 @@ export const environmentPrefix = 'environment-'
 const unfinishedPrefix = 'new-environment-'
 const noteFile = 'kept.json'
 const warningsFile = 'warnings.json'
-
-const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
-  signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
-}
 
 export const clearEnvironments = async (
   folder: string,

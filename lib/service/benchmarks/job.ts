@@ -286,7 +286,7 @@ export class RunningJob {
   /** Resolves when the devbox is gone, or after 5 s; the trial keeps its slot until then. */
   async #finish(
     id: string,
-    { state, failure_reason, result, rewards, warnings, environment_differs, agent_record }: TrialEnd,
+    { state, failure_reason, result, rewards, warnings, environment_differs, engine, agent_record }: TrialEnd,
   ): Promise<void> {
     const ending = {
       outcome: state,
@@ -295,6 +295,7 @@ export class RunningJob {
       ...(failure_reason && { failure: failure_reason }),
       ...(warnings && { warnings }),
       ...(environment_differs && { environment_differs }),
+      ...(engine && { engine }),
       ...(agent_record && { agent_record }),
     }
     await this.#deps.scenarioRuns.end(id, eventOf[state] ?? 'fail', ending)

@@ -11,7 +11,7 @@ import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
-import type { Isolation } from '#lib/service/engine/box.ts'
+import type { Images, Isolation } from '#lib/service/engine/box.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -25,6 +25,7 @@ import { AgentInstalls } from './agents/installs.ts'
 import { type NamedAgents, secretsFor } from './agents/named-agents.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { Environments } from './environments.ts'
+import { TaskImages } from './harbor/images/task-images.ts'
 import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
 import { createTrialSlots, type JobDeps, RunningJob } from './job.ts'
 import { type JobPlan, maxTrialsPerJob, type PlannedJob, planError, profileOf, type RetryPolicy } from './plan.ts'
@@ -59,6 +60,8 @@ interface Options {
   environmentFolder: string
   maxEnvironmentBytes: number
   strictEnvironments: boolean
+  /** Undefined without a container engine. */
+  images: { images: Images; listFile: string } | undefined
   folderOf: (devboxId: string) => string
   devboxFolder: string
   logFolderOf: (scenarioRunId: string) => string
@@ -79,7 +82,8 @@ export class Jobs {
     const installs = new AgentInstalls({ ...options, folder: options.installFolder })
     const { environmentFolder: folder, devboxFolder, maxEnvironmentBytes: maxBytes, log } = options
     this.#environments = new Environments({ folder, devboxFolder, maxBytes, log })
-    const runTrial = createRunTrial({ ...options, installs, environments: this.#environments })
+    const images = options.images && new TaskImages({ ...options.images, maxBytes, log })
+    const runTrial = createRunTrial({ ...options, installs, environments: this.#environments, images })
     this.#deps = { ...options, runTrial, slots: createTrialSlots(options.trialsAtOnce) }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
@@ -105,12 +109,13 @@ export class Jobs {
   /** Throws 400 with all problems, 409 for a taken name, 429 at the job limit, 507 without disk space. */
   async create(account: string, { name, metadata, spec }: BenchmarkJobCreate): Promise<BenchmarkJob> {
     this.#options.quota.require(account)
-    const { store, isolation, datasetRoots, namedAgents } = this.#options
+    const { store, isolation, images, datasetRoots, namedAgents } = this.#options
+    const hasImages = images !== undefined
     if (!spec) throw invalid({ field: 'spec', message: 'is required' })
     this.#requireNameAndLimit(account, name)
     const planned =
       spec.type === 'harbor'
-        ? await planHarborJob({ datasetRoots, isolation, store, namedAgents }, account, spec.inline_yaml)
+        ? await planHarborJob({ datasetRoots, isolation, hasImages, store, namedAgents }, account, spec.inline_yaml)
         : planScenarios(store, account, spec, namedAgents)
     // Another request may have taken the name while the files were read.
     this.#requireNameAndLimit(account, name)
@@ -182,7 +187,9 @@ export class Jobs {
     try {
       const { plan: known } = benchmarkJobs.record<JobPlan>(id)
       if (known.harbor?.unread?.length) {
-        const { plan, warnings } = await readPlannedTasks(scenarios, account, known)
+        const { plan, warnings } = await readPlannedTasks(scenarios, account, known, {
+          hasImages: this.#options.images !== undefined,
+        })
         if (this.#closing.signal.aborted || hasJobEnded(benchmarkJobs.record(id).state)) return
         const scenario_ids = plan.scenarios.map((scenario) => scenario.id)
         // Another request may have changed the concurrency.

@@ -68,6 +68,7 @@ const run = (id: string, more: Partial<ScenarioRunRecord> = {}): ScenarioRunReco
   failure: null,
   warnings: null,
   environment_differs: false,
+  engine: null,
   agent_record: null,
   attempt: null,
   retry: null,

@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import type { BoxProcess, Command, RunningDevbox } from '#lib/service/engine/box.ts'
 import { readFile } from '#lib/service/files/files.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
+import { tarFiles } from '#lib/service/kit/tar.ts'
 import { filesBelow } from './log-files.ts'
 import type { Scrubber } from './scrub.ts'
 
@@ -27,19 +28,27 @@ export const sendFolder = async (
   to: string,
   { mode, only, replaces }: { mode?: string | null; only?: readonly string[] | undefined; replaces?: boolean } = {},
 ) => {
-  // An existing folder like /tmp keeps its mode and owner.
-  const unpack = `mkdir -p -- "$1" && { case $(tar --version 2>&1) in *GNU*) set -- "$1" --no-overwrite-dir;; esac
-exec tar -x -p -o -f - -C "$@"; }`
-  const script = replaces ? `${removalOf('"$1"')} && ${unpack}` : unpack
+  const { archive } = devbox.box
+  const removal = replaces ? `${removalOf('"$1"')} && ` : ''
   let packing: ReturnType<typeof pack> | undefined
   const content = () => {
     packing = pack(from, { mode, only, signal })
     return packing.stdout
   }
-  await pipeInto({ devbox, signal }, content, script, [to])
+  if (archive) {
+    await pipeInto({ devbox, signal }, noContent, `${removal}mkdir -p -- "$1"`, [to])
+    await archive.write(to, content(), signal)
+  } else {
+    // An existing folder like /tmp keeps its mode and owner.
+    const unpack = `mkdir -p -- "$1" && { case $(tar --version 2>&1) in *GNU*) set -- "$1" --no-overwrite-dir;; esac
+exec tar -x -p -o -f - -C "$@"; }`
+    await pipeInto({ devbox, signal }, content, removal + unpack, [to])
+  }
   if (packing?.exitCode === null && packing.signalCode === null) await once(packing, 'exit')
   if (packing?.exitCode !== 0) throw new Error(`${from} could not be read`)
 }
+
+const noContent = () => Readable.from([])
 
 const pack = (
   from: string,
@@ -52,7 +61,7 @@ const pack = (
   const what = only ? ['--no-recursion', '--verbatim-files-from', '--null', '-T', '-'] : ['.']
   const packing = spawnProcess(
     'tar',
-    ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), '--hard-dereference', ...what],
+    ['-c', '-C', from, ...(mode ? [`--mode=${mode}`] : []), ...ownedByRoot, '--hard-dereference', ...what],
     {
       stdio: ['pipe', 'pipe', 'ignore'],
       env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', NODE_ENV: 'production' },
@@ -64,6 +73,8 @@ const pack = (
   return packing
 }
 
+const ownedByRoot = ['--numeric-owner', '--owner=0', '--group=0']
+
 export const copyAcross = async (
   from: RunningDevbox,
   { devbox, signal }: Target,
@@ -71,6 +82,11 @@ export const copyAcross = async (
   exclude: readonly string[],
 ): Promise<void> => {
   const [parent, name] = [posix.dirname(path), posix.basename(path)]
+  const packed = exclude.length === 0 ? await from.box.archive?.read(path, signal) : undefined
+  if (packed && devbox.box.archive) {
+    await pipeInto({ devbox, signal }, noContent, 'mkdir -p -- "$1"', [parent])
+    return devbox.box.archive.write(parent, packed, signal)
+  }
   const argv = ['tar', '-c', ...exclude.map((each) => `--exclude=${each}`), '-C', parent, '--', name]
   await pipeFrom({ devbox: from, signal }, argv, (packed) =>
     pipeInto({ devbox, signal }, () => packed, unpackNamed, [parent, name]),
@@ -86,7 +102,8 @@ const runIn = async <T>(
 ): Promise<T> => {
   const release = busy()
   try {
-    const process = await box.start({ ...command, env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' } })
+    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
+    const process = await box.start({ ...command, env, ...(box.archive && { user: 'root' }) })
     const end = () => {
       process.kill('SIGKILL', 'group').catch(logFailure('Could not stop a file transfer'))
     }
@@ -181,11 +198,23 @@ const pipeInto = (target: Target, content: () => Readable, script: string, args:
     },
   )
 
+export const writeAsRoot = (target: Target, path: string, content: string): Promise<void> =>
+  pipeInto(target, () => Readable.from([content]), 'cat >"$1"', [path])
+
 export const readSmall = async (
   { devbox, signal }: Target,
   path: string,
   maxBytes: number,
 ): Promise<string | undefined> => {
+  const { archive } = devbox.box
+  if (archive) {
+    const packed = await archive.read(path, signal)
+    for await (const { sizeBytes, content } of packed ? tarFiles(packed) : []) {
+      if (sizeBytes > maxBytes) throw new Error(`${path} is longer than ${maxBytes} bytes`)
+      return Buffer.concat(await Array.fromAsync(content)).toString('utf8')
+    }
+    return undefined
+  }
   const file = await readFile(devbox, path, signal).catch((error: { code?: string }) => {
     if (error.code === 'not_found') return undefined
     throw error
@@ -205,13 +234,29 @@ export const readSmall = async (
   }
 }
 
+export interface SavedFile {
+  path: string[]
+  sizeBytes: number
+  content: AsyncIterable<Uint8Array>
+}
+
+/** Paths that leave the folder are skipped. */
+export async function* filesIn({ devbox, signal }: Target, folder: string): AsyncGenerator<SavedFile> {
+  const packed = await devbox.box.archive?.read(folder, signal)
+  for await (const file of packed ? tarFiles(packed) : []) {
+    // The first is the folder's own name.
+    const path = file.path.split('/').slice(1)
+    if (path.length > 0 && path.every((part) => !['', '.', '..'].includes(part))) yield { ...file, path }
+  }
+}
+
 /** Unspecified: how many log files of a trial are kept, and how large. A log archive has the same limits. */
 const maxSavedFiles = 10_000
 const maxSavedBytes = 2 ** 30
 
 /** Masks secrets and follows no links. Limited, because sparse files and hard links cost the devbox nothing. */
 export const saveFiles = async (
-  from: string,
+  from: string | AsyncIterable<SavedFile>,
   to: string,
   {
     scrubber,
@@ -221,7 +266,8 @@ export const saveFiles = async (
 ): Promise<void> => {
   let files = 0
   let left = maxSavedBytes
-  for await (const { path, sizeBytes, content } of filesBelow(from, (parts, reason) => omit(parts.join('/'), reason))) {
+  const found = typeof from === 'string' ? filesBelow(from, (parts, reason) => omit(parts.join('/'), reason)) : from
+  for await (const { path, sizeBytes, content } of found) {
     signal?.throwIfAborted()
     if (files++ === maxSavedFiles) return omit('…', `more than ${maxSavedFiles} files`)
     if (sizeBytes > left) {

@@ -26,6 +26,7 @@ import {
 } from './agents/named-run.ts'
 import { unknownUsage } from './agents/usage.ts'
 import type { Environments } from './environments.ts'
+import type { TaskImages } from './harbor/images/task-images.ts'
 import { runHarborTrial } from './harbor/trial.ts'
 import {
   asException,
@@ -57,6 +58,7 @@ export interface TrialEnd extends Outcome {
   rewards?: Rewards | null
   warnings?: string[]
   environment_differs?: boolean
+  engine?: string | null
   agent_record?: AgentRecord
 }
 
@@ -71,6 +73,7 @@ interface TrialDeps {
   strictEnvironments: boolean
   installs: AgentInstalls
   environments: Environments
+  images: TaskImages | undefined
 }
 
 /** Runs a trial once, as the scenario run `scenarioRunId`. Rejects if there is no capacity, or when aborted. */
@@ -234,13 +237,14 @@ const networkRestriction = (
 }
 
 const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
-  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs, environments } = deps
+  const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs, environments, images } =
+    deps
   const { account, place } = trial
   const scenario = plan.scenarios[place.scenario]
   const agent = plan.agents[place.agent]
   if (!scenario || !agent) throw new Error(`Scenario run ${id} has no place in its job`)
   const { agent: agent_record, ...end } = await runHarborTrial(
-    { devboxes, executions, secrets: store.secrets, folderOf, installs, environments },
+    { devboxes, executions, secrets: store.secrets, folderOf, installs, environments, images },
     {
       account,
       scenarioRunId: id,
@@ -259,6 +263,7 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
       },
     },
   )
+  if (!signal.aborted && !store.scenarioRuns.record(id)) insertScenarioRun(store.scenarioRuns, trial, id, null)
   const { text } = scrubberOf(deps, trial)
   const failure = end.failure_reason
   return {

@@ -8,13 +8,16 @@ import { maxTimerMs } from '#lib/service/kit/timer.ts'
 import { TrialError } from './outcome.ts'
 import {
   copyAcross,
+  filesIn,
   packFolder,
   readEndOf,
   readSmall,
   removalOf,
+  type SavedFile,
   sendFile,
   sendFolder,
   unpackFolder,
+  writeAsRoot,
 } from './transfer.ts'
 
 interface Options {
@@ -31,6 +34,8 @@ interface Command {
   env?: Record<string, string>
   cwd?: string | null
   user?: string | null
+  /** A script of the service, for any POSIX shell. */
+  isOwn?: boolean
   signal?: AbortSignal
   /** On timeout, the process group is killed and `error` is thrown. */
   limit?: { seconds: number; error: (killed: Finished) => Error }
@@ -66,6 +71,11 @@ export class Workbench {
     return this.#devbox().box.run
   }
 
+  /** Whether the devbox is a container of an image. */
+  get isImage(): boolean {
+    return this.#devbox().box.archive !== undefined
+  }
+
   get tmp(): string {
     return this.#devbox().box.tmp
   }
@@ -80,8 +90,12 @@ export class Workbench {
   async started(signal: AbortSignal): Promise<void> {
     const devbox = await this.settled(signal)
     if (devbox?.status === 'running') return
+    const { devboxId, devboxes } = this.#options
     const reason = devbox?.failure_reason ?? devbox?.shutdown_reason ?? devbox?.status
-    throw new TrialError('SandboxBuildFailedError', `Devbox ${this.#options.devboxId} did not start: ${reason}`)
+    throw new TrialError(
+      'SandboxBuildFailedError',
+      `Devbox ${devboxId} did not start: ${devboxes.problemOf(devboxId) ?? reason}`,
+    )
   }
 
   /** Runs a bash script. Rejects if the devbox does not run; on abort, after the process group has been killed. */
@@ -103,20 +117,21 @@ export class Workbench {
     return finished
   }
 
-  #launch(script: string, { env, cwd, user = this.user }: Pick<Command, 'env' | 'cwd' | 'user'>): string {
+  #launch(script: string, { env, cwd, user = this.user, isOwn = false }: Omit<Command, 'signal' | 'limit'>): string {
     const { account, devboxId, executions } = this.#options
-    const devbox = () => {
-      const running = this.#devbox()
-      return { ...running, env: { ...running.env, ...env } }
-    }
-    const { box, env: variables } = this.#devbox()
+    const running = this.#devbox()
+    const { box, env: variables } = running
+    const devbox = () => ({ ...running, env: { ...variables, ...env } })
     const home = env?.HOME ?? variables.HOME ?? box.home
     const folder = cwd?.replace(/^~(?=\/|$)/, home)
+    // As Harbor does, also in an image whose /bin/sh runs the service's own scripts.
+    const command = isOwn || box.shell.endsWith('/bash') ? script : `exec bash -c ${quote(script)}`
+    const root = box.archive ? 'root' : undefined
     return executions.launch(devboxId, devbox, {
       account,
-      command: script,
+      command,
       ...(folder && { cwd: folder }),
-      ...(user !== null && { user }),
+      ...((user ?? root) && { user: user ?? root }),
     })
   }
 
@@ -133,19 +148,23 @@ export class Workbench {
   }
 
   async must(script: string, env: Record<string, string> = {}, signal = this.#own): Promise<void> {
-    const finished = await this.run(script, { env, cwd: '/', user: null, signal })
+    const finished = await this.run(script, { env, cwd: '/', user: null, isOwn: true, signal })
     if (finished.exitStatus !== 0)
       throw new Error(`${outputTail(finished) || script} (exit code ${finished.exitStatus})`)
   }
 
-  async within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
-    const over = new AbortController()
-    const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, maxTimerMs))
-    try {
-      return await work(AbortSignal.any([over.signal, this.#options.signal]))
-    } finally {
-      clearTimeout(timer)
-    }
+  within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    return within(seconds, error, this.#options.signal, work)
+  }
+
+  async exists(path: string): Promise<boolean> {
+    const how = { env: { FILE: path }, cwd: '/', user: null, isOwn: true, signal: this.#own }
+    return (await this.run('[ -e "$FILE" ] || [ -L "$FILE" ]', how)).exitStatus === 0
+  }
+
+  /** The regular files below a folder, of a devbox with an archive. */
+  files(folder: string): AsyncIterable<SavedFile> {
+    return filesIn({ devbox: this.#devbox(), signal: this.#own }, folder)
   }
 
   async send(
@@ -169,9 +188,11 @@ export class Workbench {
     for (const [index, folder] of from.entries()) await this.send(folder, to, { replaces: index === 0 })
   }
 
-  /** Writes with the permissions of a devbox process. */
+  /** Writes with the permissions of a devbox process, or as root. */
   async write(path: string, content: string): Promise<void> {
-    await writeInDevbox(this.#devbox(), path, bytesOf(content), this.#own)
+    const devbox = this.#devbox()
+    if (devbox.box.archive) await writeAsRoot({ devbox, signal: this.#own }, path, content)
+    else await writeInDevbox(devbox, path, bytesOf(content), this.#own)
   }
 
   async lend<T>(prefix: string, content: string, use: (path: string) => Promise<T>): Promise<T> {
@@ -206,6 +227,7 @@ export class Workbench {
           env: { FILE: path },
           cwd: '/',
           user: null,
+          isOwn: true,
           signal: this.#own,
         }),
       )
@@ -223,7 +245,28 @@ export class Workbench {
 
   #devbox(): RunningDevbox {
     const { devboxes, account, devboxId } = this.#options
-    return devboxes.running(account, devboxId, 'execute')
+    try {
+      return devboxes.running(account, devboxId, 'execute')
+    } catch (error) {
+      const problem = devboxes.problemOf(devboxId)
+      throw problem === undefined ? error : new Error(`${(error as Error).message}: ${problem}`)
+    }
+  }
+}
+
+/** Aborts the work with `error` after some seconds. */
+export const within = async <T>(
+  seconds: number,
+  error: Error,
+  signal: AbortSignal,
+  work: (limit: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, maxTimerMs))
+  try {
+    return await work(AbortSignal.any([over.signal, signal]))
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -244,10 +244,13 @@ describe('environments clear', () => {
     writeFileSync(at('environments', 'environment-1', 'built'), 'built')
     mkdirSync(at('agent-installs'), { mode: 0o700 })
     for (const name of ['a.tar', 'b.tar', 'b.tar.0123']) writeFileSync(at('agent-installs', name), 'installed')
+    const image = { bytes: 2 ** 20, usedMs: 0, builtFor: 'composed' }
+    writeFileSync(at('task-images.json'), JSON.stringify({ 'devdeck/task:1': image }))
     const note = { base, layers: [{ folder: used, firstUid: 1 }] }
     writeFileSync(at('devboxes', 'dbx_1', 'system', 'made-of.json'), JSON.stringify(note))
     const list = (await command('environments', 'list')).stdout.split('\n')
-    expect(list[2]).toMatch(/^2 built environments, [\d.]+ KiB$/)
+    expect(list[2]).toBe('   1.0 MiB  1970-01-01T00:00:00Z  composed (image)')
+    expect(list[3]).toMatch(/^3 built environments, [\d.]+ MiB$/)
     expect(list.slice(0, 2)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^ +[\d.]+ (B|KiB) {2}in use now {12}environment-2$/),
@@ -257,7 +260,7 @@ describe('environments clear', () => {
     expect(await command('environments', 'clear')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^Deleted 1 built environment \([\d.]+ KiB\) and 2 agent installs; kept 2 folders in use\n$/,
+        /^Deleted 1 built environment \([\d.]+ KiB\) and 2 agent installs; kept 2 folders in use\n1 image of the container engine/,
       ),
     })
     expect(readdirSync(at('environments')).sort()).toEqual(['base-1', 'environment-2'])

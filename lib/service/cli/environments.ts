@@ -6,6 +6,7 @@ import {
   environmentPrefix,
   environmentsInUse,
 } from '#lib/service/benchmarks/environments.ts'
+import { builtImages, taskImageLabel, taskImagesFile } from '#lib/service/benchmarks/harbor/images/task-images.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
@@ -19,6 +20,10 @@ export const listBuilt = async ({ dataDir }: CommandLine) => {
     const used = isUsed ? 'in use now'.padEnd(20) : `${new Date(usedMs).toISOString().slice(0, 19)}Z`
     console.log(`${sizeText(bytes).padStart(10)}  ${used}  ${builtFor ?? name}`)
   }
+  const images = Object.values(builtImages(at(taskImagesFile)))
+  for (const { bytes, usedMs, builtFor } of images)
+    console.log(`${sizeText(bytes).padStart(10)}  ${new Date(usedMs).toISOString().slice(0, 19)}Z  ${builtFor} (image)`)
+  environments.push(...images.map((image) => ({ name: '', ...image })))
   const bytes = environments.reduce((sum, each) => sum + each.bytes, 0)
   console.log(`${countOf(environments.length, 'built environment')}, ${sizeText(bytes)}`)
 }
@@ -30,5 +35,10 @@ export const clearBuilt = async ({ dataDir }: CommandLine) => {
   const environments = removed.filter((name) => name.startsWith(environmentPrefix)).length
   const installs = await clearInstalls(at('agent-installs'), isRunning)
   const deleted = `${countOf(environments, 'built environment')} (${sizeText(bytes)}) and ${countOf(installs, 'agent install')}`
+  const images = Object.keys(builtImages(at(taskImagesFile))).length
   console.log(`Deleted ${deleted}${used > 0 ? `; kept ${countOf(used, 'folder')} in use` : ''}`)
+  if (images > 0)
+    console.log(
+      `${countOf(images, 'image')} of the container engine remain; remove them with: docker image prune --all --filter label=${taskImageLabel}`,
+    )
 }

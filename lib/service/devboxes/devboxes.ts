@@ -41,6 +41,7 @@ const maxConcurrentStarts = 8
 // Unspecified: parallel copies. More slow each other and running commands down.
 const maxConcurrentRestores = 2
 const watchMs = 2000
+const maxKeptProblems = 1000
 
 interface Options extends SessionOptions, MountSources {
   engineFor: Engines['kindFor']
@@ -73,6 +74,7 @@ export class Devboxes {
   readonly #replays = new Replays<string>()
   readonly #closing = new AbortController()
   readonly #storedUse = new Map<string, number>()
+  readonly #problems = new Map<string, string>()
   #watch: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()
 
@@ -237,6 +239,11 @@ export class Devboxes {
     return this.#sessions.get(id)?.running?.box.usage()
   }
 
+  /** Why a devbox failed lately, for messages. */
+  problemOf(id: string): string | undefined {
+    return this.#problems.get(id)
+  }
+
   leastRecentlyUsed(): { id: string; account: string }[] {
     return [...this.#sessions.values()]
       .filter(({ id }) => this.#spec(id).status === 'running')
@@ -365,12 +372,19 @@ export class Devboxes {
   #start(id: string) {
     const session: DevboxSession = new DevboxSession(this.#spec(id), this.#options, {
       move: (event, reasons) => this.#moveWithRetry(id, event, reasons, session.stopped),
+      problem: (sentence) => this.#keepProblem(id, sentence),
       end: () => void this.#end(id),
       suspend: () => void this.#suspendAutomatically(id),
       shutDown: (reason) => void this.#shutDown(id, reason),
     })
     this.#sessions.set(id, session)
     session.start({ starts: this.#starts, restores: this.#restores }, this.#stops.get(id))
+  }
+
+  #keepProblem(id: string, sentence: string) {
+    this.#problems.set(id, sentence)
+    const [oldest] = this.#problems.keys()
+    if (this.#problems.size > maxKeptProblems && oldest !== undefined) this.#problems.delete(oldest)
   }
 
   async #suspendAutomatically(id: string) {

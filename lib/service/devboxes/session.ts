@@ -70,6 +70,8 @@ interface StartSlots {
 
 interface SessionHost {
   move(event: DevboxEvent, reasons?: Reasons): Promise<string | undefined>
+  /** Why the devbox is about to fail. */
+  problem(sentence: string): void
   end(): void
   suspend(): void
   shutDown(reason: Reasons['shutdownReason']): void
@@ -110,7 +112,9 @@ export class DevboxSession {
     })().catch(async (error: unknown) => {
       if (this.stopped.aborted) return
       logFailure(`Could not start devbox ${this.id}`)(error)
-      this.#log('error', `Could not start the devbox: ${error instanceof Error ? error.message : error}`)
+      const problem = error instanceof Error ? error.message : String(error)
+      this.#log('error', `Could not start the devbox: ${problem}`)
+      this.#host.problem(problem)
       await this.#fail(isDiskFull(error) ? 'out_of_disk' : 'health_check_failed')
     })
   }
@@ -204,6 +208,7 @@ export class DevboxSession {
     void box.ended.then((cause) => {
       if (stopped.aborted || cause === undefined) return
       this.#log('error', cause)
+      this.#host.problem(cause)
       return this.#fail('health_check_failed')
     })
     if (stopped.aborted) return

@@ -16,6 +16,7 @@ const trial = (over: Partial<EndedTrial>): EndedTrial => ({
   attempt: 0,
   warnings: null,
   environment_differs: false,
+  engine: null,
   agent_record: null,
   ...over,
 })

@@ -75,6 +75,7 @@ export interface EndedTrial {
   attempt: number | null
   warnings: string[] | null
   environment_differs: boolean
+  engine: string | null
   agent_record: AgentRecord | null
 }
 
@@ -99,6 +100,7 @@ const scenarioOutcome = (trial: EndedTrial): ScenarioOutcome => {
     attempt: trial.attempt === null ? null : trial.attempt + 1,
     warnings: trial.warnings,
     environment_differs: trial.environment_differs,
+    engine: trial.engine,
     agent_version: trial.agent_record?.version ?? null,
     usage: trial.agent_record?.usage ?? null,
     trajectories: trial.agent_record?.trajectories ?? [],

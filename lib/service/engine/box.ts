@@ -89,10 +89,60 @@ export interface Layer {
 }
 
 /** How a container of a benchmark task runs. By default the container only waits, and commands run as `user`. */
-export interface ImageRun {
-  /** The image's own ENTRYPOINT, USER and WORKDIR apply, and the container waits for its HEALTHCHECK. */
+export interface ImageRun extends ContainerRun {
+  /** The image's own ENTRYPOINT, USER, WORKDIR and ENV apply, and the container waits for its HEALTHCHECK. */
   asImage: true
+  /** Containers beside it. They end with the devbox, and so do their volumes. */
+  services?: readonly ServiceRun[]
+  dependsOn?: readonly Dependency[]
+  /** Networks of `services` without a way out. */
+  internalNetworks?: readonly string[]
+}
+
+/** What is missing comes from the image. */
+export interface ContainerRun {
   command?: readonly string[]
+  entrypoint?: readonly string[]
+  env?: Readonly<Record<string, string>>
+  user?: string
+  workdir?: string
+  hostname?: string
+  healthcheck?: Healthcheck | 'none'
+  /** Volumes by name, shared by the containers of the devbox; without a name, the container's own. */
+  volumes?: readonly { volume: string | null; target: string; readOnly: boolean }[]
+  /** Files and folders of the service's host, copied before the start. */
+  files?: readonly { source: string; target: string }[]
+  tmpfs?: readonly string[]
+  /** Default: one network of all containers of the devbox. */
+  networks?: readonly { name: string; aliases: readonly string[] }[]
+  /** `host:address` */
+  extraHosts?: readonly string[]
+  shmBytes?: number
+  memoryBytes?: number
+  cpuCores?: number
+}
+
+export interface ServiceRun extends ContainerRun {
+  /** Also its hostname in its networks. */
+  name: string
+  image: string
+  restart?: string
+  dependsOn: readonly Dependency[]
+}
+
+export interface Dependency {
+  service: string
+  condition: 'started' | 'healthy' | 'completed'
+}
+
+/** As in a Dockerfile; what is missing comes from the image. */
+export interface Healthcheck {
+  test?: readonly string[]
+  intervalMs?: number
+  timeoutMs?: number
+  startPeriodMs?: number
+  startIntervalMs?: number
+  retries?: number
 }
 
 export interface Disks {
@@ -124,6 +174,8 @@ export interface Box {
   /** Path inside of the interactive shells' bashrc; undefined if the shell isn't bash. */
   readonly bashrc: string | undefined
   readonly notEnforced: readonly string[]
+  /** Of boxes that run commands as any of their users and copy files as root, without programs inside. */
+  readonly archive?: Archive
   /** Rejects if the command can't start. */
   start(command: Command): Promise<BoxProcess>
   /** Opens a pseudo-terminal at once; a later failure to start ends it. Throws if it can't be opened. */
@@ -142,12 +194,19 @@ export interface Box {
   readonly ended: Promise<string | undefined>
 }
 
+export interface Archive {
+  /** The file or folder as a tar stream. Undefined if it doesn't exist. */
+  read(path: string, signal: AbortSignal): Promise<Readable | undefined>
+  /** Unpacks a tar stream into a folder that exists. */
+  write(folder: string, content: Readable, signal: AbortSignal): Promise<void>
+}
+
 export interface Command {
   argv: readonly string[]
   env: Readonly<Record<string, string>>
   /** Default: the home directory. */
   cwd?: string
-  /** As for `docker exec --user`. Default: the devbox's user. */
+  /** As for `docker exec --user`, in boxes with an archive. Default: the devbox's user. */
   user?: string
   /** Opens standard input; otherwise it is /dev/null. */
   stdin?: boolean
@@ -205,6 +264,8 @@ export interface Usage {
 export interface Images {
   /** Builds `context`, a tar stream with the Dockerfile inside, and tags the image. Throws a BuildError. */
   build(options: ImageBuild): Promise<{ image: string; sizeBytes: number }>
+  /** Undefined if the engine doesn't have the image. */
+  find(image: string, signal?: AbortSignal): Promise<ImageInfo | undefined>
   /** Undefined if the engine doesn't have the image and can't pull it. */
   inspect(image: string, signal?: AbortSignal): Promise<ImageInfo | undefined>
   remove(image: string): Promise<void>
@@ -216,6 +277,8 @@ export interface ImageBuild {
   dockerfile: string
   tag: string
   buildArgs?: Readonly<Record<string, string>>
+  /** The stage to build. Default: the last one. */
+  target?: string
   labels?: Readonly<Record<string, string>>
   /** A line of the build's output, without its line break. */
   output(line: string): void

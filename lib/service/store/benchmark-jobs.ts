@@ -65,7 +65,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   )
   const trialsOf = database.prepare(`
     SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, rewards, failure, start_time_ms, end_time_ms,
-      attempt, warnings, environment_differs, agent_record
+      attempt, warnings, environment_differs, engine, agent_record
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
   const endedTrials = (runId: string): EndedTrial[] =>

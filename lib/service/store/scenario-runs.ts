@@ -36,6 +36,7 @@ export interface ScenarioRunRecord {
   failure: RunFailure | null
   warnings: string[] | null
   environment_differs: boolean
+  engine: string | null
   agent_record: AgentRecord | null
   attempt: number | null
   retry: number | null
@@ -46,7 +47,7 @@ export type EndedScenarioRun = Omit<ScenarioRunRecord, 'seq'> & { replaced: true
 
 type Ending = Pick<
   ScenarioRunRecord,
-  'rewards' | 'outcome' | 'failure' | 'warnings' | 'environment_differs' | 'agent_record'
+  'rewards' | 'outcome' | 'failure' | 'warnings' | 'environment_differs' | 'engine' | 'agent_record'
 >
 type NewScenarioRun = Omit<
   ScenarioRunRecord,
@@ -143,6 +144,8 @@ export const createScenarioRunStore = (database: Database) => {
       id: string,
       scored: Pick<ScenarioRunRecord, 'state' | 'score' | 'outcome' | 'scoring_contract_result' | 'warnings'>,
     ): void => table.set(id, scored),
+
+    setDevbox: (id: string, devbox_id: string): void => table.set(id, { devbox_id }),
 
     replace: (id: string): void => table.set(id, { replaced: true }),
 

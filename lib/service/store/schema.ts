@@ -326,6 +326,7 @@ export const migrations: readonly string[] = [
   `,
   `ALTER TABLE devboxes ADD COLUMN engine TEXT NOT NULL DEFAULT 'local';
   ALTER TABLE snapshots ADD COLUMN engine TEXT NOT NULL DEFAULT 'local';`,
+  'ALTER TABLE scenario_runs ADD COLUMN engine TEXT',
 ]
 
 export const schemaVersion = firstVersion + migrations.length

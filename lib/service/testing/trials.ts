@@ -133,7 +133,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
       const logFolder = join(folder, 'runs', scenarioRunId)
       let devboxId = ''
       const result = await runHarborTrial(
-        { devboxes, executions, secrets, folderOf, installs, environments },
+        { devboxes, executions, secrets, folderOf, installs, environments, images: undefined },
         {
           account: 'test',
           scenarioRunId,

@@ -24,7 +24,10 @@ interface Installing {
 /** Unspecified: the maximum size of an install. */
 const maxArchiveBytes = 8 * 2 ** 30
 
-/** Installs an agent once per account, in a separate devbox, where no task can change the result. */
+/**
+ * Installs an agent once per account, in a separate devbox, where no task can change the result. In a container of an
+ * image, where a copy might not run, each trial installs it as Harbor does.
+ */
 export class AgentInstalls {
   readonly #options: Options
   readonly #running = new Map<string, Promise<void>>()
@@ -38,6 +41,7 @@ export class AgentInstalls {
     const { definition, account, signal } = installing
     const { name } = definition
     if (definition.install === null) return
+    if (workbench.isImage) return runInstall(workbench, installing)
     const archive = join(this.#options.folder, `${keyOf(account, definition)}.tar`)
     while (!existsSync(archive)) {
       const known = this.#running.get(archive)
@@ -55,9 +59,10 @@ export class AgentInstalls {
     await workbench.unpack(archive, parentOf(workbench), name)
   }
 
-  async #install(archive: string, { definition, account, scenarioRunId, signal }: Installing): Promise<void> {
+  async #install(archive: string, installing: Installing): Promise<void> {
     const { devboxes, executions, folder } = this.#options
-    const { name, install, installSeconds, env } = definition
+    const { definition, account, scenarioRunId, signal } = installing
+    const { name } = definition
     const { id: devboxId } = await devboxes.create(
       account,
       { name: `install of ${name}`, launch_parameters: { keep_alive_time_seconds: 2 * 3600 } },
@@ -66,26 +71,8 @@ export class AgentInstalls {
     const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
     const partFile = `${archive}.${randomBytes(6).toString('hex')}`
     try {
-      const timeoutMessage = `Agent setup timed out after ${pythonSeconds(installSeconds)} seconds`
       await workbench.started(signal)
-      const finished = await workbench.run(
-        `mkdir -p -- "$HARBOR_AGENT_FOLDER" && cd -- "$HARBOR_AGENT_FOLDER" || exit\n${install}`,
-        {
-          env: { ...env, HARBOR_AGENT_FOLDER: agentFolder(workbench, name) },
-          signal,
-          limit: {
-            seconds: installSeconds,
-            error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(timeoutMessage, outputTail(killed))),
-          },
-        },
-      )
-      if (finished.exitStatus !== 0)
-        throw setupError(
-          withOutput(
-            `Agent ${name} could not be installed: its install command failed with exit code ${finished.exitStatus}`,
-            outputTail(finished),
-          ),
-        )
+      await runInstall(workbench, installing)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await workbench.pack(partFile, parentOf(workbench), name, maxArchiveBytes)
       await rename(partFile, archive)
@@ -94,6 +81,45 @@ export class AgentInstalls {
       await devboxes.shutdown(account, devboxId, { force: true })
     }
   }
+}
+
+const runInstall = async (workbench: Workbench, { definition, signal }: Installing): Promise<void> => {
+  const { name, install, installSeconds, env } = definition
+  const message = `Agent setup timed out after ${pythonSeconds(installSeconds)} seconds`
+  const tools = workbench.isImage ? `${installTools(install ?? '')}\n` : ''
+  const finished = await workbench.run(
+    `${tools}mkdir -p -- "$HARBOR_AGENT_FOLDER" && cd -- "$HARBOR_AGENT_FOLDER" || exit\n${install}`,
+    {
+      env: { ...env, HARBOR_AGENT_FOLDER: agentFolder(workbench, name) },
+      user: null,
+      signal,
+      limit: {
+        seconds: installSeconds,
+        error: (killed) => new TrialError('AgentSetupTimeoutError', withOutput(message, outputTail(killed))),
+      },
+    },
+  )
+  if (finished.exitStatus !== 0)
+    throw setupError(
+      withOutput(
+        `Agent ${name} could not be installed: its install command failed with exit code ${finished.exitStatus}`,
+        outputTail(finished),
+      ),
+    )
+}
+
+/** Images often lack what an install command calls. */
+const installTools = (install: string): string => {
+  const tools = ['curl', 'git', 'npm', 'python3'].filter((tool) => new RegExp(`\\b${tool}\\b`).test(install))
+  return `missing=; for tool in ${tools.join(' ')}; do command -v $tool >/dev/null || missing="$missing $tool"; done
+if [ "$missing" ]; then
+  if command -v apt-get >/dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq && apt-get install -qq --no-install-recommends ca-certificates $missing
+  elif command -v apk >/dev/null; then apk add --no-cache $missing
+  elif command -v dnf >/dev/null; then dnf install -y $missing
+  fi >/dev/null
+fi`
 }
 
 export const clearInstalls = async (folder: string, isRunning: boolean): Promise<number> => {

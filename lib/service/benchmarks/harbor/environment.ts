@@ -2,19 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
+import type { Origin } from '#lib/service/engine/box.ts'
 import { machine } from '#lib/service/engine/bubblewrap/system.ts'
 import { machinePython } from '#lib/service/engine/python.ts'
 import { pythonSeconds, TrialError, type Warning } from '../outcome.ts'
-import { outputTail, Workbench } from '../workbench.ts'
+import { outputTail, Workbench, within } from '../workbench.ts'
 import { imageWarnings, makeLikeImage } from './build/base-image.ts'
 import { type BuildPlan, defaultPath, hasSetuidFiles, planBuild, rootFoldersOf } from './build/plan.ts'
 import { buildSandbox } from './build/sandbox-build.ts'
 import { checksumOf } from './datasets.ts'
+import { prepareContainer } from './images/container.ts'
 import { customSize } from './resources.ts'
 import type { TaskEnvironment } from './task-environment.ts'
 import type { Healthcheck } from './task-toml.ts'
 import { environmentOf, resolve } from './templates.ts'
-import type { TrialContext, TrialDevbox } from './trial-context.ts'
+import type { StartLimit, TaskContainer, TrialContext, TrialDevbox } from './trial-context.ts'
 
 export interface BuiltEnvironment {
   workdir: string
@@ -44,41 +46,79 @@ const planOf = async ({ folder, hasDockerfile }: TaskEnvironment): Promise<Build
 
 /** Creates the devbox, before the build. Waits while another trial builds the same environment. */
 export const openDevbox = async (
-  { deps, options }: TrialContext,
-  environment: TaskEnvironment | undefined,
-  name = options.scenario.name,
+  context: TrialContext,
+  environment: TaskEnvironment,
+  name = context.options.scenario.name,
 ): Promise<TrialDevbox> => {
-  const { account, settings, scenarioRunId, signal } = options
-  const plan = environment && (await planOf(environment).catch(() => undefined))
-  const key = plan && environment && (await keyOf(account, environment).catch(() => undefined))
-  const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
-  const devboxId = await deps.environments.open(key, signal, async (system) => {
-    const { id } = await deps.devboxes.create(
-      account,
-      {
-        name,
-        launch_parameters: {
-          ...customSize({
-            cpus: overrideCpus ?? environment?.cpus ?? null,
-            memoryMb: overrideMemoryMb ?? environment?.memoryMb ?? null,
-            storageMb: overrideStorageMb ?? environment?.storageMb ?? null,
-          }),
-          // The trial shuts it down; this is for a devbox whose trial the service lost.
-          keep_alive_time_seconds: maxKeepAliveSeconds,
-        },
-      },
-      {
-        initiatorType: 'scenario',
-        initiatorId: scenarioRunId,
-        origin: system
-          ? { kind: 'system', system, root: ['logs'] }
-          : { kind: 'root', root: rootFoldersOf(plan, environment?.workdir ?? null) },
-        ...(environment?.network === 'none' && { network: 'none' }),
-      },
+  const { deps, options } = context
+  const { account, signal } = options
+  const create = (origin: Origin) => createDevbox(context, environment, name, origin)
+  if (deps.images) {
+    const { images } = deps
+    const limit = startLimitOf(context, environment)
+    const startedMs = Date.now()
+    const container = await within(limit.seconds, limit.error, signal, (until) =>
+      prepareContainer(context, images, environment, until),
     )
-    return id
-  })
-  return { id: devboxId, workbench: new Workbench({ ...deps, ...options, devboxId }) }
+    const devboxId = await create({ kind: 'image', image: container.image, run: container.run })
+    const left = limit.seconds - (Date.now() - startedMs) / 1000
+    return {
+      id: devboxId,
+      workbench: workbenchOf(context, devboxId),
+      container,
+      startLimit: { ...limit, seconds: left },
+    }
+  }
+  const plan = await planOf(environment).catch(() => undefined)
+  const key = plan && (await keyOf(account, environment).catch(() => undefined))
+  const root = rootFoldersOf(plan, environment.workdir)
+  const devboxId = await deps.environments.open(key, signal, (system) =>
+    create(system ? { kind: 'system', system, root: ['logs'] } : { kind: 'root', root }),
+  )
+  return { id: devboxId, workbench: workbenchOf(context, devboxId), startLimit: startLimitOf(context, environment) }
+}
+
+const workbenchOf = ({ deps, options }: TrialContext, devboxId: string) =>
+  new Workbench({ ...deps, ...options, devboxId })
+
+const startLimitOf = (
+  { options: { settings } }: TrialContext,
+  { buildTimeoutSeconds }: TaskEnvironment,
+): StartLimit => {
+  const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
+  const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
+  return { seconds, error: new TrialError('EnvironmentStartTimeoutError', message) }
+}
+
+const createDevbox = async (
+  { deps, options: { account, settings, scenarioRunId } }: TrialContext,
+  environment: TaskEnvironment,
+  name: string,
+  origin: Origin,
+): Promise<string> => {
+  const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
+  const { id } = await deps.devboxes.create(
+    account,
+    {
+      name,
+      launch_parameters: {
+        ...customSize({
+          cpus: overrideCpus ?? environment.cpus,
+          memoryMb: overrideMemoryMb ?? environment.memoryMb,
+          storageMb: overrideStorageMb ?? environment.storageMb,
+        }),
+        // The trial shuts it down; this is for a devbox whose trial the service lost.
+        keep_alive_time_seconds: maxKeepAliveSeconds,
+      },
+    },
+    {
+      initiatorType: 'scenario',
+      initiatorId: scenarioRunId,
+      origin,
+      ...(environment.network === 'none' && { network: 'none' }),
+    },
+  )
+  return id
 }
 
 /** Includes the account, which may run commands of its own in the devbox that builds. */
@@ -95,16 +135,15 @@ export const buildEnvironment = async (
 ): Promise<BuiltEnvironment> => {
   const { deps, options, reveal, log } = context
   const { settings, signal } = options
-  const { workbench } = devbox
-  const { buildTimeoutSeconds, healthcheck } = environment
-  const seconds = buildTimeoutSeconds * (settings.buildTimeoutMultiplier ?? settings.timeoutMultiplier)
-  const message = `Environment start timed out after ${pythonSeconds(seconds)} seconds`
+  const { workbench, container, startLimit } = devbox
+  if (container) return startContainer(context, devbox, environment, container)
+  const { healthcheck } = environment
   const plan = await planOf(environment)
   const { hasSystem } = await machine()
   const workdir = environment.workdir ?? plan?.workdir ?? '/'
   let hasTests = false
   for (const warning of plan?.warnings ?? []) log.warn(warning)
-  await workbench.within(seconds, new TrialError('EnvironmentStartTimeoutError', message), async (limit) => {
+  await workbench.within(startLimit.seconds, startLimit.error, async (limit) => {
     await workbench.started(limit)
     await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
     // With a system of its own, the devbox gets its folders at / as an image does; otherwise they exist from the start.
@@ -130,6 +169,24 @@ export const buildEnvironment = async (
     hasSetuidFiles: plan !== undefined && hasSetuidFiles(plan),
     env: { ...defaults, ...env, ...environmentOf(settings.environment.env, reveal) },
   }
+}
+
+const startContainer = async (
+  { options: { settings, signal }, reveal }: TrialContext,
+  { workbench, startLimit }: TrialDevbox,
+  { folder, hasFiles, healthcheck }: TaskEnvironment,
+  { workdir, user, env: taskEnv }: TaskContainer,
+): Promise<BuiltEnvironment> => {
+  const hasTests = await workbench.within(startLimit.seconds, startLimit.error, async (limit) => {
+    await workbench.started(limit)
+    await workbench.must(makeLogFolders, {}, limit)
+    if (hasFiles) await workbench.send(folder, workdir, { signal: limit })
+    return workbench.exists('/tests')
+  })
+  workbench.user = user
+  const env = { ...taskEnv, ...environmentOf(settings.environment.env, reveal) }
+  if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
+  return { workdir, user, hasTests, hasSetuidFiles: false, env }
 }
 
 const makeWorkdir = (workbench: Workbench, workdir: string, signal: AbortSignal) =>

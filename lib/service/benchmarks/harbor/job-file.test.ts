@@ -34,7 +34,7 @@ const planOf = async (yaml: string, account = 'a') => {
   if (!job) throw new Error(JSON.stringify(problems))
   const { plan, harbor, ...rest } = job
   const scenarios: HarborScenario[] = []
-  for await (const part of readTasks(account, harbor.unread, harbor.settings.environment))
+  for await (const part of readTasks(account, harbor.unread, { forceBuild: false, hasImages: false }))
     scenarios.push(...part.map(({ scenario }) => scenario))
   return { ...plan, ...harbor, ...rest, scenarios }
 }
@@ -145,7 +145,7 @@ tasks: [{path: single}]
   it('creates a scenario with the reason for each invalid task', async () => {
     const { scenarios } = await planOf('datasets:\n- path: bad\n- path: set\n  n_tasks: 1\n')
     expect(scenarios.map(({ name, warnings }) => [name, ...warnings])).toEqual([
-      ['composed', 'cannot be run: environment needs Docker Compose, which is not supported'],
+      ['composed', 'cannot be run: environment needs Docker Compose, and with it a container engine (--engine)'],
       ['mistaken', 'cannot be run: task.toml line 4, column 1: environment.cpus must be a number'],
       ['unparsed', expect.stringMatching(/^cannot be run: task\.toml line 2, column \d+: is not valid TOML: /)],
       ['untested', 'cannot be run: tests/test.sh is missing: a task needs it for its score'],

@@ -11,6 +11,7 @@ import { checksumOf, findFolder, isTaskFolder, taskFolders } from './datasets.ts
 import { isSet, type JobFile } from './job-schema.ts'
 import { matcherOf } from './names.ts'
 import { readTask, sentenceOf, type Task } from './task.ts'
+import type { EnvironmentOptions } from './task-environment.ts'
 import type { Path } from './yaml-source.ts'
 
 export interface TaskReader {
@@ -130,7 +131,7 @@ export interface ReadTask {
 export async function* readTasks(
   account: string,
   chosen: readonly ChosenTask[],
-  how: { forceBuild: boolean },
+  how: EnvironmentOptions,
 ): AsyncGenerator<ReadTask[]> {
   const known = new Set<string>()
   for (let i = 0; i < chosen.length; i += readAtOnce) {
@@ -140,13 +141,11 @@ export async function* readTasks(
 }
 
 /** An invalid task has a scenario, too: its trials fail with the reason, and the rest of the job runs. */
-const readOne = async (
-  account: string,
-  { path, source }: ChosenTask,
-  how: { forceBuild: boolean },
-): Promise<ReadTask> => {
+const readOne = async (account: string, { path, source }: ChosenTask, how: EnvironmentOptions): Promise<ReadTask> => {
   const { task, problems = [] } = await readTask(path, how)
-  const warnings = task ? await warningsOf(task) : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
+  const warnings = task
+    ? await warningsOf(task, how)
+    : problems.map((problem) => `cannot be run: ${sentenceOf(problem)}`)
   const checksum = await checksumOf(path).catch((error: Error) => {
     warnings.push(`cannot be read: ${error.message}`)
     return ''
@@ -168,9 +167,10 @@ const readOne = async (
   }
 }
 
-const warningsOf = async (task: Task): Promise<string[]> => {
+const warningsOf = async (task: Task, { hasImages }: EnvironmentOptions): Promise<string[]> => {
   const sentences = task.warnings.map(({ sentence }) => sentence)
   if (task.unsupported) return [...sentences, task.unsupported]
+  if (hasImages) return sentences
   const verifiers = task.steps.map(({ separateVerifier }) => separateVerifier?.environment)
   const built = [task.environment, ...verifiers].flatMap((each) => (each?.hasDockerfile ? [each.folder] : []))
   const fromBuilds = await Promise.all([...new Set(built)].map(buildWarnings))

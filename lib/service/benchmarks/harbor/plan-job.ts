@@ -16,11 +16,13 @@ import {
 import { devboxEnvironment, type RunConfig, settingsOf } from '../settings.ts'
 import { readJobFile } from './job-file.ts'
 import { readTasks } from './job-tasks.ts'
+import type { EnvironmentOptions } from './task-environment.ts'
 import type { YamlProblem } from './yaml-source.ts'
 
 interface PlanOptions {
   datasetRoots: readonly string[]
   isolation: Isolation
+  hasImages: boolean
   store: Pick<Stores, 'secrets' | 'scenarios'>
   namedAgents: NamedAgents
 }
@@ -28,17 +30,17 @@ interface PlanOptions {
 const field = 'spec.inline_yaml'
 
 export const planHarborJob = async (
-  { datasetRoots, isolation, store, namedAgents }: PlanOptions,
+  { datasetRoots, isolation, hasImages, store, namedAgents }: PlanOptions,
   account: string,
   yaml: string,
 ): Promise<PlannedJob> => {
   const hasSecret = (name: string) => store.secrets.missing(account, [name]).length === 0
   const { job, problems } = await readJobFile(yaml, { datasetRoots, hasSecret, namedAgents })
   if (problems) throw planError(problems.map((problem) => ({ field, message: sentenceOf(problem) })))
-  if (isolation === 'none')
+  if (isolation === 'none' && !hasImages)
     throw new ServiceError(
       'invalid_argument',
-      `${field}: Harbor tasks need isolated devboxes (bubblewrap), for folders like /app and /tests`,
+      `${field}: Harbor tasks need isolated devboxes (bubblewrap or a container engine), for folders like /app and /tests`,
       { field, shouldRetry: false },
     )
   const { name, quiet, plan, harbor } = job
@@ -88,11 +90,13 @@ export const readPlannedTasks = async (
   store: ScenarioStore,
   account: string,
   plan: JobPlan,
+  { hasImages }: Pick<EnvironmentOptions, 'hasImages'>,
 ): Promise<{ plan: JobPlan; warnings: JobWarning[] }> => {
   const { harbor } = plan
   if (!harbor || harbor.unread.length === 0) return { plan, warnings: [] }
   const scenarios: HarborScenario[] = []
-  for await (const part of readTasks(account, harbor.unread, harbor.settings.environment)) {
+  const { forceBuild } = harbor.settings.environment
+  for await (const part of readTasks(account, harbor.unread, { forceBuild, hasImages })) {
     store.insertMissing(
       part.map(({ scenario, instruction }) => ({
         account,

@@ -21,18 +21,30 @@ export interface TaskEnvironment {
   hasFiles: boolean
   /** An unavailable prebuilt image that the Dockerfile replaces. */
   imageReplaced: string | null
+  /** Only read with a container engine. */
+  hasCompose: boolean
 }
+
+export interface EnvironmentOptions {
+  /** Builds the Dockerfile where Harbor would use a prebuilt image. */
+  forceBuild: boolean
+  /** Whether images can be run. */
+  hasImages: boolean
+}
+
+export const composeFile = 'docker-compose.yaml'
 
 const defaultBuildSeconds = 600
 
 export const taskEnvironmentOf = (
   environment: Environment = {},
-  { folder, network, forceBuild }: Pick<TaskEnvironment, 'folder' | 'network'> & { forceBuild: boolean },
+  { folder, network, forceBuild, hasImages }: Pick<TaskEnvironment, 'folder' | 'network'> & EnvironmentOptions,
 ): TaskEnvironment => {
   const image = environment.docker_image ?? ''
   // As in Harbor, an image takes precedence over a Dockerfile.
   const isBuildable = existsSync(join(folder, 'Dockerfile'))
-  const hasDockerfile = isBuildable && (forceBuild || !plainImage.test(image))
+  const isImageAvailable = image !== '' && (hasImages || plainImage.test(image))
+  const hasDockerfile = isBuildable && (forceBuild || !isImageAvailable)
   return {
     buildTimeoutSeconds: environment.build_timeout_sec ?? defaultBuildSeconds,
     workdir: environment.workdir ?? null,
@@ -47,6 +59,7 @@ export const taskEnvironmentOf = (
     image: hasDockerfile ? '' : image,
     hasFiles: image !== '' && !isBuildable && existsSync(folder),
     imageReplaced: hasDockerfile && !forceBuild && image !== '' ? image : null,
+    hasCompose: hasImages && existsSync(join(folder, composeFile)),
   }
 }
 

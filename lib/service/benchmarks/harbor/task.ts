@@ -6,8 +6,15 @@ import { machine } from '#lib/service/engine/bubblewrap/system.ts'
 import type { Warning } from '../outcome.ts'
 import { readTomlText } from '../toml-file.ts'
 import { plainImage } from './build/base-image.ts'
+import { composeVariables, readCompose } from './compose/compose.ts'
 import { tooMuch } from './resources.ts'
-import { networkModeOf, type TaskEnvironment, taskEnvironmentOf } from './task-environment.ts'
+import {
+  composeFile,
+  type EnvironmentOptions,
+  networkModeOf,
+  type TaskEnvironment,
+  taskEnvironmentOf,
+} from './task-environment.ts'
 import { type Healthcheck, type MinReward, type NetworkMode, newestSchema, TaskToml } from './task-toml.ts'
 
 export interface Task {
@@ -51,17 +58,22 @@ export const sentenceOf = ({ file, line, column, message }: TaskProblem): string
 const defaultVerifierSeconds = 600
 const maxFileBytes = 1024 * 1024
 
-/** `forceBuild` builds the Dockerfile where Harbor would use a prebuilt image. */
 export const readTask = async (
   path: string,
-  { forceBuild = false } = {},
+  { forceBuild = false, hasImages = false }: Partial<EnvironmentOptions> = {},
 ): Promise<{ task: Task; problems?: undefined } | { task?: undefined; problems: TaskProblem[] }> => {
   const problems: TaskProblem[] = []
   const report = (file: string, message: string) => problems.push({ file, message })
-  const rejectCompose = (folder: string) => {
-    if (!composeFiles.some((file) => existsSync(join(folder, file)))) return
-    const message = 'needs Docker Compose, which is not supported'
-    problems.push({ file: relative(path, folder), message, differs: true })
+  const checkCompose = async (folder: string, environment: TaskEnvironment) => {
+    if (environment.hasCompose) {
+      const file = join(relative(path, folder), composeFile)
+      const variables = composeVariables(environment, environment.env)
+      const { problems: found = [] } = readCompose(await read(file), { folder, taskFolder: path, variables })
+      for (const message of found) report(file, message)
+    } else if (!hasImages && composeFiles.some((file) => existsSync(join(folder, file)))) {
+      const message = 'needs Docker Compose, and with it a container engine (--engine)'
+      problems.push({ file: relative(path, folder), message, differs: true })
+    }
   }
   const read = async (file: string): Promise<string> => {
     try {
@@ -80,12 +92,13 @@ export const readTask = async (
     folder: environmentFolder,
     network: networkOf(toml, modes),
     forceBuild,
+    hasImages,
   })
 
   const isImageOnly = environment.image !== '' && !existsSync(environmentFolder)
   if (!isImageOnly && !(await isFolderInside(path, 'environment')))
     report('environment', 'is missing: a task needs this folder or a docker_image')
-  else rejectCompose(environmentFolder)
+  else await checkCompose(environmentFolder, environment)
   const hasTests = existsSync(join(path, 'tests', 'test.sh'))
   const requireTests = (folder: string, hasSeparateVerifier: boolean) => {
     if (hasTests || hasSeparateVerifier || existsSync(join(path, folder, 'test.sh'))) return
@@ -96,8 +109,13 @@ export const readTask = async (
     const folder = step.name === undefined ? '' : join('steps', step.name)
     const { agent, verifier, min_reward, healthcheck } = step
     const testsFolder = testsFolderOf(path, join(path, folder))
-    const separateVerifier = separateVerifierOf(toml, step, { testsFolder, environmentFolder, forceBuild })
-    if (separateVerifier) rejectCompose(testsFolder)
+    const separateVerifier = separateVerifierOf(toml, step, {
+      testsFolder,
+      environmentFolder,
+      forceBuild,
+      hasImages,
+    })
+    if (separateVerifier) await checkCompose(testsFolder, separateVerifier.environment)
     if ([toml.verifier, verifier].some((each) => each?.environment && each.environment_mode === 'shared'))
       report('task.toml', 'has a [verifier.environment], but environment_mode is shared')
     requireTests(join(folder, 'tests'), separateVerifier !== null)
@@ -132,12 +150,12 @@ export const readTask = async (
       environment,
       solutionEnv: toml.solution?.env ?? {},
       warnings: [
-        ...warningsOf(toml, modes, (await machine()).hasUsers),
+        ...warningsOf(toml, modes, { hasUsers: hasImages || (await machine()).hasUsers, hasImages }),
         ...distinct(separate.flatMap(({ warnings }) => warnings)),
         ...distinct(environments.flatMap(tooMuch).map((sentence) => ({ sentence, differs: true }))),
         ...replacements(environments),
       ],
-      unsupported: unsupportedOf(toml, environment),
+      unsupported: unsupportedOf(toml, environment, hasImages),
     },
   }
 }
@@ -230,7 +248,11 @@ const metadataOf = ({ metadata }: TaskToml): StringMap => {
 
 const userOf = (user: string | number | undefined) => (user === undefined ? null : String(user))
 
-const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[], hasUsers: boolean): Warning[] => {
+const warningsOf = (
+  toml: TaskToml,
+  modes: readonly (NetworkMode | undefined)[],
+  { hasUsers, hasImages }: { hasUsers: boolean; hasImages: boolean },
+): Warning[] => {
   const { environment, agent, verifier, steps = [] } = toml
   const phases = [agent, verifier, ...steps.flatMap((step) => [step.agent, step.verifier])]
   const taskMode = networkModeOf(environment)
@@ -247,8 +269,8 @@ const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[],
       isNewer(toml),
       `schema ${schemaOf(toml)} of task.toml is newer than ${newestSchema.join('.')}: new settings are ignored`,
     ],
-    [environment?.mcp_servers?.length, 'mcp_servers are not started'],
-    [environment?.skills_dir, 'skills_dir is not passed to agents'],
+    [!hasImages && environment?.mcp_servers?.length, 'mcp_servers are not started'],
+    [!hasImages && environment?.skills_dir, 'skills_dir is not passed to agents'],
     [
       verifier?.collect?.length && !stepsOf(toml).some((step) => isSeparate(toml, step)),
       'verifier.collect only runs for separate verifiers',
@@ -256,6 +278,10 @@ const warningsOf = (toml: TaskToml, modes: readonly (NetworkMode | undefined)[],
   ]
   return [
     ...all.flatMap(([applies, sentence]) => (applies ? [{ sentence, differs: true }] : [])),
+    ...[
+      hasImages && environment?.mcp_servers?.length && 'mcp_servers are not passed to agents',
+      hasImages && environment?.skills_dir && 'skills_dir is not passed to agents',
+    ].flatMap((sentence) => (sentence ? [{ sentence, differs: false }] : [])),
     ...(toml.artifacts?.length
       ? [{ sentence: 'artifacts: only files in /logs/artifacts are kept', differs: false }]
       : []),
@@ -273,7 +299,11 @@ const isNewer = (toml: TaskToml): boolean => {
 
 const isRoot = (user: string | number) => user === 'root' || Number(user) === 0
 
-const unsupportedOf = (toml: TaskToml, { hasDockerfile, image }: TaskEnvironment): string | null => {
+const unsupportedOf = (
+  toml: TaskToml,
+  { hasDockerfile, hasCompose, image }: TaskEnvironment,
+  hasImages: boolean,
+): string | null => {
   const separate = stepsOf(toml).filter((step) => isSeparate(toml, step))
   const verifierEnvironments = separate.map(({ verifier }) => verifier?.environment ?? toml.verifier?.environment)
   for (const environment of [toml.environment, ...verifierEnvironments]) {
@@ -282,10 +312,10 @@ const unsupportedOf = (toml: TaskToml, { hasDockerfile, image }: TaskEnvironment
     if ((environment?.os ?? 'linux').toLowerCase() !== 'linux')
       return `The task needs ${environment?.os}; devboxes run Linux`
   }
-  if (hasDockerfile) return null
+  if (hasDockerfile || hasCompose) return null
   if (image === '') return 'environment/ has no Dockerfile'
   // Unspecified: a task with an image and no Dockerfile. A plain image is replaced by the devbox's own system.
-  return plainImage.test(image) ? null : `There is no Dockerfile, and image ${image} cannot be fetched`
+  return hasImages || plainImage.test(image) ? null : `There is no Dockerfile, and image ${image} cannot be fetched`
 }
 
 /** Harbor does not build the Dockerfile of such tasks, which may give another image. */
@@ -323,11 +353,8 @@ const separateVerifierOf = (
     testsFolder,
     environmentFolder,
     forceBuild,
-  }: {
-    testsFolder: string
-    environmentFolder: string
-    forceBuild: boolean
-  },
+    hasImages,
+  }: EnvironmentOptions & { testsFolder: string; environmentFolder: string },
 ): SeparateVerifier | null => {
   if (!isSeparate(toml, step)) return null
   const { verifier, artifacts = [] } = step
@@ -357,6 +384,7 @@ const separateVerifierOf = (
         folder: hasOwnImage ? testsFolder : environmentFolder,
         network: mode === 'public' ? 'host' : 'none',
         forceBuild,
+        hasImages,
       },
     ),
     getsTests: !isBuilt,

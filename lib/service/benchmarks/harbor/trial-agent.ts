@@ -9,7 +9,7 @@ import type { Workbench } from '../workbench.ts'
 import type { BuiltEnvironment } from './environment.ts'
 import { solutionOf, type Task, type TaskStep } from './task.ts'
 import { environmentOf, resolve } from './templates.ts'
-import { type TrialContext, userOf } from './trial-context.ts'
+import type { TrialContext } from './trial-context.ts'
 
 const agentLogs = '/logs/agent'
 const instructionFile = `${agentLogs}/instruction.md`
@@ -68,7 +68,7 @@ export class TrialAgent {
       await workbench.replace('/solution', solutionOf(task, step) ?? '')
       await workbench.must('chmod +x /solution/solve.sh')
     }
-    workbench.user = await userOf(step.agentUser, user)
+    workbench.user = await this.#context.userOf(step.agentUser, user)
     const command = definition
       ? scriptOf(definition)
       : agent.command && `(\n${agent.command}\n) >/logs/agent/command.txt 2>&1`

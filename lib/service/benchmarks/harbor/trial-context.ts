@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import type { ImageRun } from '#lib/service/engine/box.ts'
 import { machine } from '#lib/service/engine/bubblewrap/system.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import type { SecretStore } from '#lib/service/store/secrets.ts'
@@ -11,9 +12,10 @@ import type { Environments } from '../environments.ts'
 import { asException, type Outcome, type Rewards, TrialError, type Warning } from '../outcome.ts'
 import type { HarborAgent, HarborScenario, HarborSettings } from '../plan.ts'
 import { createScrubber } from '../scrub.ts'
-import { saveFiles } from '../transfer.ts'
+import { type SavedFile, saveFiles } from '../transfer.ts'
 import type { Workbench } from '../workbench.ts'
 import { checksumOf } from './datasets.ts'
+import type { TaskImages } from './images/task-images.ts'
 import type { Reveal } from './templates.ts'
 
 export interface TrialDeps {
@@ -23,6 +25,8 @@ export interface TrialDeps {
   folderOf: (devboxId: string) => string
   installs: AgentInstalls
   environments: Environments
+  /** Undefined without a container engine. */
+  images: TaskImages | undefined
 }
 
 export interface TrialOptions {
@@ -46,9 +50,28 @@ export interface TrialOptions {
   onDevbox?: (devboxId: string) => void
 }
 
+export interface StartLimit {
+  seconds: number
+  error: Error
+}
+
+/** What the container of a trial runs, once its images are built. */
+export interface TaskContainer {
+  image: string
+  run: ImageRun
+  workdir: string
+  /** Null for root. */
+  user: string | null
+  /** Variables of its commands; those of a compose file are the container's own. */
+  env: Record<string, string>
+}
+
 export interface TrialDevbox {
   id: string
   workbench: Workbench
+  startLimit: StartLimit
+  /** Set if it runs an image; otherwise the environment is built inside. */
+  container?: TaskContainer
 }
 
 export class TrialContext {
@@ -101,27 +124,40 @@ export class TrialContext {
       : asException(error)
   }
 
-  logsFolder(devboxId: string): string {
-    return join(this.deps.folderOf(devboxId), 'root', 'logs')
+  /** The user of a phase; null for root, and where devboxes have a single user. */
+  async userOf(phaseUser: string | null, imageUser: string | null): Promise<string | null> {
+    return this.deps.images || (await machine()).hasUsers ? (phaseUser ?? imageUser) : null
   }
 
-  async close({ id, workbench }: TrialDevbox, { from, to }: { from: string; to: string }): Promise<void> {
+  /** Saves a folder below /logs. */
+  async saveLogs({ id, workbench, container }: TrialDevbox, { from, to }: Saved, signal?: AbortSignal): Promise<void> {
+    if (!container) return this.log.save(join(this.deps.folderOf(id), 'root', 'logs', from), to, signal)
+    try {
+      await this.log.save(workbench.files(join('/logs', from)), to, signal)
+    } catch (error) {
+      this.log.say(`The logs could not be saved: ${(error as Error).message}`)
+    }
+  }
+
+  async close(devbox: TrialDevbox, saved: Saved): Promise<void> {
+    const { id, workbench } = devbox
     const { account, signal } = this.options
     this.deps.environments.buildEnded(id, { canceled: signal.aborted })
     try {
       // The command of a canceled trial would keep writing logs.
       await workbench.stop()
       const timeout = signal.aborted ? AbortSignal.timeout(cancelSaveMs) : undefined
-      await this.log.save(join(this.logsFolder(id), from), to, timeout)
+      await this.saveLogs(devbox, saved, timeout)
     } finally {
       await this.deps.devboxes.shutdown(account, id, { force: true })
     }
   }
 }
 
-/** The user of a phase; null for root, and where devboxes have a single user. */
-export const userOf = async (phaseUser: string | null, imageUser: string | null): Promise<string | null> =>
-  (await machine()).hasUsers ? (phaseUser ?? imageUser) : null
+interface Saved {
+  from: string
+  to: string
+}
 
 /** The caller that cancels waits for this. */
 const cancelSaveMs = 2000
@@ -226,7 +262,7 @@ class TrialLog {
     this.#traceback = error instanceof Error ? (error.stack ?? '') : ''
   }
 
-  async save(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  async save(from: string | AsyncIterable<SavedFile>, to: string, signal?: AbortSignal): Promise<void> {
     await saveFiles(from, join(this.#trial.folder, to), {
       scrubber: this.#scrubber(),
       ...(signal && { signal }),
@@ -234,7 +270,7 @@ class TrialLog {
     }).catch((error: unknown) => this.say(`Some logs could not be saved: ${(error as Error).message}`))
   }
 
-  async write({ rewards, exception, outcome, agent: trace }: Result): Promise<void> {
+  async write({ rewards, exception, outcome, agent: trace, engine }: Result): Promise<void> {
     const { scenarioRunId, scenario, agent, attempt, settings } = this.#trial
     const result = {
       id: scenarioRunId,
@@ -257,6 +293,7 @@ class TrialLog {
       outcome,
       warnings: this.#warnings.map(({ sentence }) => sentence),
       environment_differs: this.#warnings.some(({ differs }) => differs),
+      engine,
       started_at: this.#startedAt,
       finished_at: new Date().toISOString(),
       ...this.#phases,
@@ -288,6 +325,7 @@ interface Result {
   exception: RunFailure | null
   outcome: Outcome
   agent: AgentRecord
+  engine: string | null
 }
 
 const infoOf = ({ exception_type, exception_message }: RunFailure, traceback: string) => ({

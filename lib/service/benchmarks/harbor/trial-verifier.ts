@@ -6,7 +6,7 @@ import { type BuiltEnvironment, buildEnvironment, openDevbox } from './environme
 import { readRewards } from './rewards.ts'
 import type { SeparateVerifier, Task, TaskStep } from './task.ts'
 import { environmentOf, resolve } from './templates.ts'
-import { type TrialContext, type TrialDevbox, userOf } from './trial-context.ts'
+import type { TrialContext, TrialDevbox } from './trial-context.ts'
 
 interface VerifierRun {
   task: Task
@@ -46,13 +46,14 @@ export const verify = async (
 }
 
 const runCollectCommands = async (
-  { log, options }: TrialContext,
+  context: TrialContext,
   workbench: Workbench,
   { collects }: SeparateVerifier,
   { env, workdir, user: imageUser }: BuiltEnvironment,
 ): Promise<void> => {
+  const { log, options } = context
   for (const { command, timeoutSeconds, user: phaseUser } of collects) {
-    const user = await userOf(phaseUser, imageUser)
+    const user = await context.userOf(phaseUser, imageUser)
     const timeout = new Error(`timed out after ${timeoutSeconds} seconds`)
     const limit = { seconds: timeoutSeconds, error: () => timeout }
     const failure = await workbench.run(command, { env, cwd: workdir, user, signal: options.signal, limit }).then(
@@ -75,8 +76,7 @@ const copyArtifact = async (
   exclude: readonly string[],
 ): Promise<void> => {
   const path = posix.resolve('/', source)
-  const { exitStatus } = await from.run('[ -e "$FILE" ] || [ -L "$FILE" ]', { env: { FILE: path }, cwd: '/' })
-  if (exitStatus !== 0 || path === '/') {
+  if (path === '/' || !(await from.exists(path))) {
     log.say(`Artifact ${source} does not exist`)
     return
   }
@@ -110,7 +110,7 @@ const runVerifier = (
       else await workbench.replace('/tests', ...sources)
     }
     await workbench.must('chmod 777 /logs/verifier && chmod +x /tests/test.sh')
-    workbench.user = await userOf(step.verifierUser, user)
+    workbench.user = await context.userOf(step.verifierUser, user)
     const { exitStatus } = await workbench.run('(/tests/test.sh) >/logs/verifier/test-stdout.txt 2>&1', {
       cwd: workdir,
       env: { ...env, ...resolve(step.verifierEnv, reveal), ...environmentOf(settings.verifier.env, reveal) },

@@ -28,6 +28,8 @@ interface Row {
   type?: string
   message?: string
   rewards?: Record<string, number> | null
+  /** Fails before a devbox is created. */
+  hasNoDevbox?: boolean
 }
 
 const hello = {
@@ -270,6 +272,7 @@ const rows: Record<string, Row> = {
     state: 'FAILED',
     type: 'SandboxBuildFailedError',
     message: 'The task needs 1 GPUs, which devboxes do not have',
+    hasNoDevbox: true,
   },
   'a build with everything that can be had': {
     files: {
@@ -335,6 +338,8 @@ describe.skipIf(sandboxProblem !== undefined)('a trial', () => {
           task_name: 'task',
           task_checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
         })
+        the(trial.devboxId === '').toBe(expected.hasNoDevbox ?? false)
+        if (expected.hasNoDevbox) return
         the(trials.devboxes.get('test', trial.devboxId).status).toBe('shutdown')
         the(existsSync(join(trials.folder, 'devboxes', trial.devboxId, 'root'))).toBe(false)
       })

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
-import { ServiceError } from '#lib/service/kit/errors.ts'
+import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
+import { unknownUsage } from '../agents/usage.ts'
 import { type Outcome, outcomeOf, type Rewards, scoredDespiteFailure, TrialError, type Warning } from '../outcome.ts'
 import type { Workbench } from '../workbench.ts'
 import { SandboxBuildFailedError } from './build/dockerfile.ts'
@@ -10,7 +11,7 @@ import { type BuiltEnvironment, buildEnvironment, makeLogFolders, openDevbox, wa
 import { combine, reaches } from './rewards.ts'
 import { readTask, sentenceOf, type Task, type TaskStep } from './task.ts'
 import { TrialAgent } from './trial-agent.ts'
-import { TrialContext, type TrialDeps, type TrialDevbox, type TrialOptions, userOf } from './trial-context.ts'
+import { TrialContext, type TrialDeps, type TrialDevbox, type TrialOptions } from './trial-context.ts'
 import { verify } from './trial-verifier.ts'
 
 export type { TrialOptions } from './trial-context.ts'
@@ -23,6 +24,8 @@ export interface TrialResult extends Outcome {
   warnings: string[]
   /** Whether that may have changed the score. */
   environment_differs: boolean
+  /** Null if no devbox was created. */
+  engine: string | null
 }
 
 /** Rejects only if no devbox can be created, which may pass; any other failure is the trial's result. */
@@ -31,10 +34,11 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   await rm(folder, { recursive: true, force: true })
   const context = new TrialContext(deps, options)
   const { log } = context
-  const { task, problems } = await readTask(scenario.path, settings.environment)
-  const devbox = await openDevbox(context, task?.environment)
-  options.onDevbox?.(devbox.id)
-  const agent = new TrialAgent(context, devbox.workbench)
+  const { forceBuild } = settings.environment
+  const { task, problems } = await readTask(scenario.path, { forceBuild, hasImages: deps.images !== undefined })
+  let devbox: TrialDevbox | undefined
+  let agent: TrialAgent | undefined
+  let engine: string | null = null
   let rewards: Rewards | null = null
   let exception: RunFailure | null = null
   try {
@@ -44,27 +48,48 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
       throw new TrialError('InvalidTaskError', `Task ${scenario.name} cannot be run: ${reasons}`)
     }
     await context.requireUnchangedTask()
+    warnOf(context, task)
+    devbox = await context.phase('environment_setup', () => openDevbox(context, task.environment))
+    options.onDevbox?.(devbox.id)
+    agent = new TrialAgent(context, devbox.workbench)
     rewards = await runTask(context, devbox, agent, task)
     exception = log.exception
   } catch (error) {
-    if (!signal.aborted && error instanceof ServiceError && error.code === 'rate_limited') {
-      await context.close(devbox, { from: '', to: '' })
+    if (!signal.aborted && (devbox ? isRateLimited(error) : error instanceof ServiceError || isDiskFull(error))) {
+      if (devbox) await context.close(devbox, { from: '', to: '' })
       throw error
     }
     exception = context.exceptionOf(error)
     log.fail(exception, error)
     if (error instanceof SandboxBuildFailedError && error.differs) log.warn({ sentence: error.message, differs: true })
   }
-  await context.close(devbox, { from: '', to: '' })
+  if (devbox) {
+    engine = deps.devboxes.get(options.account, devbox.id).isolation?.sandbox ?? null
+    await context.close(devbox, { from: '', to: '' })
+  }
   const outcome = outcomeOf(rewards, exception)
-  await log.write({ rewards, exception, outcome, agent: agent.record })
+  const record = agent?.record ?? noAgent
+  await log.write({ rewards, exception, outcome, agent: record, engine })
   return log.withoutSecrets({
     ...outcome,
     rewards,
-    agent: agent.record,
+    engine,
+    agent: record,
     warnings: log.warnings.map(({ sentence }) => sentence),
     environment_differs: log.warnings.some(({ differs }) => differs),
   })
+}
+
+const isRateLimited = (error: unknown) => error instanceof ServiceError && error.code === 'rate_limited'
+
+const noAgent: AgentRecord = { version: null, usage: unknownUsage('the agent did not start'), trajectories: [] }
+
+const warnOf = ({ log, options }: TrialContext, { warnings, unsupported, environment }: Task): void => {
+  for (const warning of options.warnings) log.say(`WARNING ${warning}`)
+  for (const warning of warnings) log.warn(warning)
+  // Without a Dockerfile or an image, Docker cannot run the task.
+  const differs = environment.hasDockerfile || environment.image !== ''
+  if (unsupported) throw new SandboxBuildFailedError(unsupported, { differs })
 }
 
 const runTask = async (
@@ -73,14 +98,7 @@ const runTask = async (
   agent: TrialAgent,
   task: Task,
 ): Promise<Rewards | null> => {
-  const { log, options } = context
-  for (const warning of options.warnings) log.say(`WARNING ${warning}`)
-  for (const warning of task.warnings) log.warn(warning)
-  if (task.unsupported) {
-    const { hasDockerfile, image } = task.environment
-    // Without either, Docker cannot run the task.
-    throw new SandboxBuildFailedError(task.unsupported, { differs: hasDockerfile || image !== '' })
-  }
+  const { log } = context
   const built = await context.phase('environment_setup', () => buildEnvironment(context, devbox, task.environment))
   const users = task.steps.flatMap(({ agentUser, verifierUser }) => [agentUser, verifierUser, built.user])
   if (built.hasSetuidFiles && users.some((user) => user !== null)) log.warn(setuidWarning)
@@ -134,7 +152,7 @@ const runNamedStep = async (
   const name = run.step.name ?? ''
   try {
     log.beginStep(name)
-    await setUpStep(devbox.workbench, run, options.signal)
+    await setUpStep(context, devbox.workbench, run)
     return await runStep(context, devbox, agent, run)
   } catch (error) {
     if (options.signal.aborted) throw error
@@ -142,16 +160,17 @@ const runNamedStep = async (
     return null
   } finally {
     if (!options.signal.aborted) {
-      await log.save(context.logsFolder(devbox.id), join('steps', name))
+      await context.saveLogs(devbox, { from: '', to: join('steps', name) })
       await devbox.workbench.must(`rm -rf -- /logs/* && ${makeLogFolders}`)
     }
   }
 }
 
-const setUpStep = async (workbench: Workbench, { step, built }: StepRun, signal: AbortSignal): Promise<void> => {
+const setUpStep = async (context: TrialContext, workbench: Workbench, { step, built }: StepRun): Promise<void> => {
+  const { signal } = context.options
   const { env, workdir, user } = built
   // The previous step left its verifier's user set.
-  workbench.user = await userOf(step.agentUser, user)
+  workbench.user = await context.userOf(step.agentUser, user)
   if (existsSync(join(step.folder, 'workdir'))) await workbench.send(join(step.folder, 'workdir'), workdir)
   if (existsSync(join(step.folder, 'workdir', 'setup.sh'))) {
     const script = 'bash ./setup.sh >/logs/agent/setup.txt 2>&1'

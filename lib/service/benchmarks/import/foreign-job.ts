@@ -32,6 +32,7 @@ export interface ForeignTrial {
   judge: (metric: string | null) => Outcome
   warnings: string[]
   environmentDiffers: boolean
+  engine: string | null
   record: AgentRecord | null
   logs: { from: string; path: string[] }[]
 }

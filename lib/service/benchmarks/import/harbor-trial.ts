@@ -77,6 +77,7 @@ const Result = z.object({
   ),
   warnings: optional(z.array(z.string())),
   environment_differs: optional(z.boolean()),
+  engine: OptionalText,
 })
 type Result = z.output<typeof Result>
 
@@ -132,6 +133,7 @@ export const readHarborTrial = async (
       judge: (metric) => importedOutcome(rewards, failure, metric),
       warnings,
       environmentDiffers: result.environment_differs ?? false,
+      engine: result.engine,
       record: recordOf(result),
     },
   }

@@ -373,6 +373,7 @@ const rowOf = (account: string, scenario_id: string, trial: NumberedTrial, metri
     failure: outcome.failure_reason,
     warnings: warnings.length > 0 ? warnings : null,
     environment_differs: trial.environmentDiffers,
+    engine: trial.engine,
     agent_record: trial.record,
     attempt: trial.attempt,
     retry: 0,

@@ -69,6 +69,7 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
       judge: (metric) => (rewards ? judgedOutcome(rewards, run.failure_reason, metric) : outcome),
       warnings: record?.warnings ?? [],
       environmentDiffers: record?.environmentDiffers ?? false,
+      engine: record?.engine ?? null,
       record: record?.record ?? null,
       logs,
     })

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ContainerStats } from 'dockerode'
 import { logFailure } from '#lib/service/kit/log.ts'
-import type { Box, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
+import type { Archive, Box, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
 import { connectInside } from './connect-inside.ts'
 import { openContainerTerminal } from './container-terminal.ts'
-import { type EngineApi, EngineResponseError } from './engine-api.ts'
+import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
 import type { ContainerEvent } from './engine-events.ts'
 import { type ExecTarget, runInside, startProcess } from './exec.ts'
 import { bashrcPath, putFiles, runFolder } from './install.ts'
@@ -14,15 +14,19 @@ import { bashrcPath, putFiles, runFolder } from './install.ts'
 interface Options {
   api: EngineApi
   containerId: string
+  devboxId: string
   home: string
   cwd: string
   uid: number
   gid: number
   hasBash: boolean
+  /** Whether its first process is the image's. */
+  runsImage: boolean
   notEnforced: readonly string[]
   onEnd(): void
 }
 
+const copyTimeoutMs = 60 * 60 * 1000
 const diskFullBelowKiB = 8 * 1024
 const ownProcesses = 2
 
@@ -36,6 +40,7 @@ export class ContainerBox implements Box {
   readonly notEnforced: string[]
   readonly ended: Promise<string | undefined>
   readonly containerId: string
+  readonly devboxId: string
   readonly #options: Options
   readonly #target: ExecTarget
   readonly #end: (cause: string | undefined) => void
@@ -46,9 +51,10 @@ export class ContainerBox implements Box {
   #killEvents = 0
 
   constructor(options: Options) {
-    const { api, containerId, home, cwd, hasBash, notEnforced, onEnd } = options
+    const { api, containerId, devboxId, home, cwd, hasBash, notEnforced, onEnd } = options
     this.#options = options
     this.containerId = containerId
+    this.devboxId = devboxId
     this.home = home
     this.shell = hasBash ? '/bin/bash' : '/bin/sh'
     this.bashrc = hasBash ? bashrcPath : undefined
@@ -73,6 +79,18 @@ export class ContainerBox implements Box {
       exitOf: (execId) => this.#exitOf(execId).promise,
       countKills: (kills) => {
         this.#reportedKills = Math.max(this.#reportedKills, kills)
+      },
+    }
+  }
+
+  get archive(): Archive {
+    const { api, containerId } = this.#options
+    const url = `/containers/${containerId}/archive`
+    const timeoutMs = copyTimeoutMs
+    return {
+      read: (path, signal) => api.stream('GET', url, { query: { path }, signal, timeoutMs }).catch(ifMissing),
+      write: async (path, file, signal) => {
+        await api.json('PUT', url, { query: { path }, file, signal, timeoutMs })
       },
     }
   }
@@ -167,7 +185,9 @@ export class ContainerBox implements Box {
       .catch(() => undefined)
     if (!state || state.State.Status === 'removing') return this.#end('The container was removed from outside')
     if (state.State.OOMKilled) this.#killEvents++
-    this.#end(`The container was stopped from outside (exit status ${exitCode})`)
+    const { runsImage } = this.#options
+    const cause = runsImage ? 'The first process of the container exited' : 'The container was stopped from outside'
+    this.#end(`${cause} (exit status ${exitCode})`)
   }
 }
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerInspectInfo, ImageInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { BoxEngine, BoxSpec, Images } from '../box.ts'
+import type { BoxEngine, BoxSpec, ImageRun, Images } from '../box.ts'
 import { maxProcesses } from '../cgroup.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
+import { configOf, hostConfigOf, putRunFiles } from './container-run.ts'
 import { createContainerDisks, snapshotImage } from './disks.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
@@ -14,6 +14,7 @@ import { createFactReader, environmentOf, type ImageFacts, userOfImage } from '.
 import { createImages } from './images.ts'
 import { putFiles, putFolder, serviceFiles, userFiles } from './install.ts'
 import { createBridge } from './network.ts'
+import { removeServices, Services, untilReached } from './services.ts'
 
 export interface ContainerOptions {
   address: EngineAddress
@@ -32,7 +33,6 @@ const rootCapabilities = [
   ...['SYS_CHROOT', 'AUDIT_WRITE'],
 ]
 
-const healthPollMs = 500
 const maxContainerLog = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '1' } }
 
 const containerName = (devboxId: string): string => `devdeck-${devboxId}`
@@ -50,7 +50,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   const listContainers = () =>
     api.json<ContainerSummary[]>('GET', '/containers/json', {
-      query: { all: true, filters: { label: [`devdeck.service=${serviceId}`] } },
+      query: { all: true, filters: { label: [`devdeck.service=${serviceId}`, 'devdeck.devbox'] } },
     })
 
   /** Removes containers of unknown devboxes, stops those without a session, and ends boxes that were stopped. */
@@ -66,6 +66,8 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       if (!kept.has(devboxId)) await removeContainer(Id)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(api, Id)
     }
+    const active = new Set([...starting, ...[...boxes.values()].map((box) => box.devboxId)])
+    await removeServices(api, serviceId, (devboxId) => !active.has(devboxId))
     if (containers.length === 0 && starting.size === 0) await bridge.remove()
   }
 
@@ -124,7 +126,12 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     })
   }
 
-  const create = async (spec: BoxSpec, image: ImageInspectInfo): Promise<string> => {
+  const create = async (
+    spec: BoxSpec,
+    image: ImageInspectInfo,
+    services: Services | undefined,
+    cores: number,
+  ): Promise<string> => {
     const { devboxId, origin, limits } = spec
     const run = origin.kind === 'image' ? origin.run : undefined
     if (spec.network === 'public') await bridge.ensure()
@@ -143,23 +150,16 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       Labels: { 'devdeck.service': serviceId, 'devdeck.devbox': devboxId },
       StopSignal: 'SIGKILL',
       OpenStdin: true,
-      ...(run ? { ...(run.command && { Cmd: run.command }), Env: lines(markers(spec)) } : own),
+      ...(run ? imageConfig(spec, run) : own),
       HostConfig: {
-        CapDrop: ['ALL'],
+        ...limitsOf(limits, cores),
         CapAdd: run || uid === 0 ? rootCapabilities : [],
-        SecurityOpt: ['no-new-privileges'],
-        Memory: limits.memoryBytes,
-        MemorySwap: limits.memoryBytes,
-        NanoCpus: Math.round(limits.cpuCores * 1e9),
-        PidsLimit: maxProcesses(limits),
-        Ulimits: [
-          { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
-          { Name: 'core', Soft: 0, Hard: 0 },
-        ],
-        ShmSize: Math.min(limits.memoryBytes / 2, 2 ** 31),
-        NetworkMode: spec.network === 'public' ? bridge.name : 'none',
         LogConfig: run ? maxContainerLog : { Type: 'none', Config: {} },
+        ...(run && hostConfigOf(run, namesOf(spec), cores)),
+        NetworkMode: spec.network === 'public' ? bridge.name : 'none',
+        ...(spec.network === 'public' && services?.firstNetwork().host),
       },
+      ...(spec.network === 'public' && services?.firstNetwork().container),
     }
     const post = () =>
       api.json<{ Id: string }>('POST', '/containers/create', {
@@ -179,7 +179,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   const install = async (containerId: string, spec: BoxSpec, facts: ImageFacts, image: ImageInspectInfo) => {
     const { origin, folder, signal } = spec
     const asImage = origin.kind === 'image' && origin.run !== undefined
-    const owner = asImage ? userOfImage(facts, image.Config.User) : userOf(spec)
+    const owner = asImage ? userOfImage(facts, origin.run?.user ?? image.Config.User) : userOf(spec)
     const { home, uid, gid } = owner
     const hasBashrc = asImage || (await api.exists(`/containers/${containerId}/archive`, { path: `${home}/.bashrc` }))
     const files = asImage ? [] : userFiles(facts, userOf(spec).name, owner, hasBashrc)
@@ -204,17 +204,6 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     if (id !== undefined) await api.json('POST', `/networks/${id}/connect`, { body: { Container: Id } })
   }
 
-  const untilHealthy = async (containerId: string, signal: AbortSignal): Promise<void> => {
-    for (;;) {
-      const { State } = await inspect(containerId)
-      const health = State.Health
-      if (!health || health.Status === 'healthy' || health.Status === 'none') return
-      if (health.Status === 'unhealthy')
-        throw new Error(`The health check failed: ${health.Log?.at(-1)?.Output?.trim() ?? ''}`)
-      await delay(healthPollMs, undefined, { signal })
-    }
-  }
-
   const start = async (spec: BoxSpec): Promise<ContainerBox> => {
     const { devboxId, origin, hasRun, signal } = spec
     if (spec.network !== 'none' && spec.network !== 'public')
@@ -224,36 +213,53 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     const found = hasRun ? await inspect(containerName(devboxId)).catch(ifMissing) : undefined
     if (hasRun && !found) throw new Error('its disk is missing from the container engine')
     const image = found ? await api.json<ImageInspectInfo>('GET', `/images/${found.Image}/json`) : await imageOf(spec)
-    const containerId = found?.Id ?? (await create(spec, image))
+    const run = origin.kind === 'image' ? origin.run : undefined
+    const { NCPU: cores } = await readInfo()
+    const services =
+      run?.services &&
+      new Services({ api, names: namesOf(spec), run, hostConfig: serviceLimits(spec, cores), cores, signal })
     try {
+      await services?.createNetworks()
+      const containerId = found?.Id ?? (await create(spec, image, services, cores))
       const facts = await readFacts(image.Id, containerId)
       const asImage = origin.kind === 'image' && origin.run !== undefined
-      const { home, uid, gid } = asImage ? userOfImage(facts, image.Config.User) : userOf(spec)
+      const { home, uid, gid } = asImage ? userOfImage(facts, run?.user ?? image.Config.User) : userOf(spec)
       if (found) {
         await reconnect(found, spec.network)
         await putFiles(api, containerId, serviceFiles({ home, uid, gid }), signal)
-      } else await install(containerId, spec, facts, image)
+      } else {
+        await install(containerId, spec, facts, image)
+        if (run) await putRunFiles(api, containerId, run, signal)
+      }
       const box = new ContainerBox({
         api,
         containerId,
         home,
-        cwd: asImage ? image.Config.WorkingDir || '/' : home,
+        devboxId,
+        cwd: asImage ? run?.workdir || image.Config.WorkingDir || '/' : home,
         uid,
         gid,
         hasBash: facts.hasBash,
+        runsImage: asImage,
         notEnforced: notEnforced(spec, await readInfo()),
         onEnd: () => boxes.delete(containerId),
       })
       boxes.set(containerId, box)
-      await api.json('POST', `/containers/${containerId}/start`, { signal })
+      if (services) await services.up(containerId, { isOnline: spec.network === 'public' })
+      else await api.json('POST', `/containers/${containerId}/start`, { signal })
       if (found) await box.emptyRunFolder()
-      if (asImage) await untilHealthy(containerId, signal)
+      if (asImage) await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
+      if (services)
+        box.ended
+          .then(() => removeServices(api, serviceId, (id) => id === devboxId))
+          .catch(logFailure(`Could not remove the services of devbox ${devboxId}`))
       return box
     } catch (error) {
-      boxes.delete(containerId)
-      await (found ? stopContainer(api, containerId) : removeContainer(containerId)).catch(
+      for (const [id, box] of boxes) if (box.devboxId === devboxId) boxes.delete(id)
+      await (found ? stopContainer(api, found.Id) : removeContainer(containerName(devboxId))).catch(
         logFailure(`Could not remove the container of devbox ${devboxId}`),
       )
+      if (services) await removeServices(api, serviceId, (id) => id === devboxId)
       throw error
     }
   }
@@ -301,12 +307,44 @@ interface EngineInfo {
   MemoryLimit?: boolean
   CpuCfsQuota?: boolean
   PidsLimit?: boolean
+  NCPU: number
 }
 
 interface ContainerSummary {
   Id: string
   State: string
   Labels: Record<string, string>
+}
+
+/** What every container is limited to. */
+const limitsOf = (limits: BoxSpec['limits'], cores: number) => ({
+  CapDrop: ['ALL'],
+  SecurityOpt: ['no-new-privileges'],
+  Memory: limits.memoryBytes,
+  MemorySwap: limits.memoryBytes,
+  NanoCpus: Math.round(Math.min(limits.cpuCores, cores) * 1e9),
+  PidsLimit: maxProcesses(limits),
+  Ulimits: [
+    { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
+    { Name: 'core', Soft: 0, Hard: 0 },
+  ],
+  ShmSize: Math.min(limits.memoryBytes / 2, 2 ** 31),
+})
+
+const serviceLimits = ({ limits }: BoxSpec, cores: number) => ({
+  ...limitsOf(limits, cores),
+  CapAdd: rootCapabilities,
+  LogConfig: maxContainerLog,
+})
+
+const namesOf = ({ devboxId, serviceId }: BoxSpec) => ({
+  prefix: `devdeck-${devboxId}-`,
+  labels: { 'devdeck.service': serviceId, 'devdeck.beside': devboxId },
+})
+
+const imageConfig = (spec: BoxSpec, run: ImageRun) => {
+  const { Env, ...config } = configOf(run)
+  return { ...config, Env: [...Env, ...lines(markers(spec))] }
 }
 
 const lines = (variables: Record<string, string>) =>

@@ -37,6 +37,11 @@ export const createImages = (api: EngineApi): ContainerImages => {
       return pulled
     },
 
+    async find(image, signal) {
+      const found = await find(image, signal)
+      return found && infoOf(found)
+    },
+
     async inspect(image, signal) {
       const found = await images.require(image, signal).catch((error: Error) => {
         if (error instanceof EngineResponseError || error.name === 'Error') return undefined
@@ -45,10 +50,18 @@ export const createImages = (api: EngineApi): ContainerImages => {
       return found && infoOf(found)
     },
 
-    async build({ context, dockerfile, tag, buildArgs = {}, labels = {}, output, signal }: ImageBuild) {
+    async build({ context, dockerfile, tag, target, buildArgs = {}, labels = {}, output, signal }: ImageBuild) {
       const lines = new BuildOutput(output)
       try {
-        const query = { t: tag, dockerfile, buildargs: { ...buildArgs }, labels: { ...labels }, rm: 1, forcerm: 1 }
+        const query = {
+          t: tag,
+          dockerfile,
+          buildargs: { ...buildArgs },
+          labels: { ...labels },
+          rm: 1,
+          forcerm: 1,
+          ...(target !== undefined && { target }),
+        }
         const builder = { version: (await hasBuildKit(api)) ? 2 : 1 }
         const request = { query: { ...query, ...builder }, file: context, signal, timeoutMs: buildTimeoutMs }
         const stream = await api.stream('POST', '/build', request)

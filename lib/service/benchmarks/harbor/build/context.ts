@@ -63,8 +63,8 @@ const entriesOf = async (folder: string, segment: string): Promise<string[]> => 
 type IsIgnored = (path: string) => boolean
 
 /** A file named after the Dockerfile takes precedence. */
-const readDockerignore = async (context: string): Promise<IsIgnored | undefined> => {
-  const file = ['Dockerfile.dockerignore', '.dockerignore']
+export const readDockerignore = async (context: string, dockerfile = 'Dockerfile'): Promise<IsIgnored | undefined> => {
+  const file = [`${dockerfile}.dockerignore`, '.dockerignore']
     .map((name) => join(context, name))
     .find((path) => existsSync(path))
   return file === undefined ? undefined : ignoredBy(await readFile(file, 'utf8'))

@@ -1,0 +1,74 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { dockerTasks } from '#lib/service/testing/docker-tasks.ts'
+import { createJob, untilEnded } from '#lib/service/testing/jobs.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+describe.runIf(hasDocker)('a Harbor job with a container engine', () => {
+  let docker: TestDocker
+  let service: TestService
+  let datasets: string
+  let job: BenchmarkJob
+  beforeAll(async () => {
+    docker = await sharedDocker()
+    await docker.image('base')
+    datasets = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-docker-tasks-')))
+    for (const [name, { files }] of Object.entries(dockerTasks)) writeFiles(join(datasets, 'tasks', name), files)
+    service = await startService({ engine: docker.url, datasets: [datasets], maxTrials: 4 })
+    const inline_yaml = 'n_concurrent_trials: 4\nagents: [{ name: oracle }]\ndatasets: [{ path: tasks }]\n'
+    const { id } = await createJob(service.client, { type: 'harbor', inline_yaml })
+    job = await untilEnded(service.client, id)
+  }, 240_000)
+  afterAll(async () => {
+    await service?.close()
+    rmSync(datasets, { recursive: true, force: true })
+  })
+
+  const outcomes = () => job.benchmark_outcomes?.[0]?.scenario_outcomes ?? []
+  const resultOf = ({ score, failure_reason }: ScenarioOutcome) => failure_reason?.exception_type ?? score
+
+  it('gives every task the reward that Harbor gives it', () => {
+    const results = Object.fromEntries(outcomes().map((each) => [each.scenario_name, resultOf(each)]))
+    const expected = Object.fromEntries(Object.entries(dockerTasks).map(([name, task]) => [name, task.expected]))
+    expect(results, JSON.stringify(outcomes(), null, 1)).toEqual(expected)
+  })
+
+  it('reports the engine, and that no environment differs', () => {
+    for (const { scenario_name, engine, environment_differs, failure_reason } of outcomes()) {
+      expect(environment_differs, scenario_name ?? '').toBe(false)
+      if (failure_reason === null) expect(engine, scenario_name ?? '').toBe('container')
+    }
+  })
+
+  it('leaves only labeled images behind', async () => {
+    const left = async (path: string, key?: string) => {
+      const all = await docker.api.json<Record<string, unknown>>('GET', path, { query: { all: true } })
+      const list = (key ? all[key] : all) as { Labels: Record<string, string> | null }[] | null
+      return (list ?? []).filter(({ Labels }) => Labels && 'devdeck.beside' in Labels)
+    }
+    const devboxes = () =>
+      docker.api.json('GET', '/containers/json', { query: { all: true, filters: { label: ['devdeck.devbox'] } } })
+    await expect.poll(devboxes).toEqual([])
+    expect(await left('/containers/json')).toEqual([])
+    expect(await left('/networks')).toEqual([])
+    expect(await left('/volumes', 'Volumes')).toEqual([])
+    const images = await docker.api.json<{ RepoTags: string[] }[]>('GET', '/images/json', {
+      query: { filters: { label: ['devdeck.task'] } },
+    })
+    expect(images.length).toBeGreaterThan(20)
+    for (const { RepoTags } of images) expect(RepoTags[0]).toMatch(/^devdeck\/task:/)
+  })
+})
+
+const writeFiles = (folder: string, files: Record<string, string>) => {
+  for (const [name, content] of Object.entries(files)) {
+    const file = join(folder, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+    if (name.endsWith('.sh')) chmodSync(file, 0o755)
+  }
+}
