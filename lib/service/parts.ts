@@ -116,6 +116,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     secrets: store.secrets,
     objects,
     images: engines.images,
+    plainImage: engines.images && engines.isolation !== 'bubblewrap' ? config.image : undefined,
     folder: join(path, 'blueprints'),
     systemsFolder: join(path, 'environments'),
     engine: engines.of('local'),

@@ -39,6 +39,8 @@ interface Options {
   /** Builds without a container engine, and those that need no image. */
   engine: BoxEngine
   images: Images | undefined
+  /** Stands for this host's system if devboxes without a blueprint run in containers. */
+  plainImage: string | undefined
   serviceId: string
   dataDir: string
   privateNetwork: boolean
@@ -70,7 +72,9 @@ export class Blueprints {
     for (const id of store.unfinished()) {
       store.fail(id, interrupted, Date.now())
       void this.#discard(id)
+      void this.#removeImage(id)
     }
+    for (const id of store.deletedWithImage()) void this.#removeImage(id)
     const isLeftOver = (id: string) => store.find(id)?.state === 'deleted'
     for (const id of namesIn(folder).filter(isLeftOver)) void this.#remove(id)
   }
@@ -118,8 +122,7 @@ export class Blueprints {
   }
 
   preview(account: string, body: BlueprintCreate): string {
-    const base = this.#check(account, body)
-    return buildFilesOf(body, base && tagOf(base.id)).dockerfile
+    return this.#filesOf(body, this.#check(account, body)).dockerfile
   }
 
   get(account: string, id: string): Blueprint {
@@ -140,7 +143,7 @@ export class Blueprints {
 
   /** Cancels a running build. Throws 404, or 400 if something needs the blueprint. Repeatable. */
   async delete(account: string, id: string): Promise<void> {
-    const { store, quota, images } = this.#options
+    const { store, quota } = this.#options
     const blueprint = store.own(account, id) ?? notFound('blueprint', id)
     if (blueprint.state === 'deleted') return
     const dependent = store.dependent(id)
@@ -154,8 +157,7 @@ export class Blueprints {
     this.#logs.wake(id)
     await this.#logs.flush()
     await this.#remove(id)
-    if (blueprint.image !== null)
-      await images?.remove(blueprint.image).catch(logFailure(`Could not delete image ${blueprint.image}`))
+    if (blueprint.image !== null) await this.#removeImage(id)
   }
 
   forDevbox(account: string, { blueprint_id, blueprint_name }: DevboxCreate): BlueprintRecord | undefined {
@@ -182,6 +184,16 @@ export class Blueprints {
     for (const name of namesIn(folder))
       if (name !== 'log')
         await removeFolder(join(folder, name)).catch(logFailure(`Could not delete what blueprint ${id} left behind`))
+  }
+
+  async #removeImage(id: string): Promise<void> {
+    const { store, images } = this.#options
+    try {
+      await images?.remove(tagOf(id))
+      if (images) store.forgetImage(id)
+    } catch (error) {
+      logFailure(`Could not delete the image of blueprint ${id}; retrying at the next start`)(error)
+    }
   }
 
   async #remove(id: string): Promise<void> {
@@ -279,7 +291,7 @@ export class Blueprints {
     const { store, secrets, networkOf, images, quota, engine, serviceId } = this.#options
     const { account, parameters, base_blueprint_id: baseId } = store.mustFind(id)
     const base = baseId === null ? undefined : store.mustFind(baseId)
-    const files = buildFilesOf(parameters, base && tagOf(base.id))
+    const files = this.#filesOf(parameters, base)
     const log = (level: 'info' | 'warn', message: string) =>
       this.#logs.append(id, { level, source: 'setup_commands', message })
     const context = join(this.#folderOf(id), 'context')
@@ -310,6 +322,10 @@ export class Blueprints {
     }
   }
 
+  #filesOf(parameters: BlueprintCreate, base: BlueprintRecord | undefined) {
+    return buildFilesOf(parameters, base ? tagOf(base.id) : this.#options.plainImage)
+  }
+
   #archiveOf(account: string, { build_context: context }: BlueprintCreate) {
     if (!context) return undefined
     const { objects } = this.#options
@@ -322,9 +338,9 @@ export class Blueprints {
 
   /** A Dockerfile's image needs the container engine, if there is one. This host's system needs none. */
   #usesEngine({ dockerfile }: BlueprintCreate, base: BlueprintRecord | undefined): boolean {
-    const { images, engine } = this.#options
+    const { images, plainImage } = this.#options
     if (base) return base.image !== null
-    return images !== undefined && (hasFrom(dockerfile ?? '') || engine.isolation === 'none')
+    return images !== undefined && (hasFrom(dockerfile ?? '') || plainImage !== undefined)
   }
 }
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { parseDockerfile } from '#lib/service/benchmarks/harbor/build/dockerfile.ts'
 import type { Images } from '#lib/service/engine/box.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
@@ -28,7 +29,8 @@ export const buildImage = async (
   try {
     return await images.build({
       ...build,
-      context: packing.stdout,
+      // Node discards unread output when a process exits.
+      context: packing.stdout.pipe(new PassThrough()),
       dockerfile: dockerfilePath,
       tag: tagOf(id),
       labels: { 'devdeck.service': serviceId, 'devdeck.blueprint': id },

@@ -94,6 +94,10 @@ export const createBlueprintStore = (database: Database) => {
 
     delete: (id: string): void => database.essential(() => table.update(table.mustFind(id), { state: 'deleted' })),
 
+    deletedWithImage: (): string[] => table.where("state = 'deleted' AND image IS NOT NULL").map(({ id }) => id),
+
+    forgetImage: (id: string): void => table.set(id, { image: null }),
+
     unfinished: (): string[] =>
       table
         .where("state = 'created' AND build_finish_time_ms IS NULL")

@@ -86,6 +86,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     secrets,
     objects,
     images: undefined,
+    plainImage: undefined,
     folder: join(folder, 'blueprints'),
     systemsFolder: join(folder, 'environments'),
     quota: new StorageQuota(0),
