@@ -21,7 +21,7 @@ import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 import { BlueprintError } from './blueprint-error.ts'
 import { makeContext } from './build-context.ts'
 import { buildFilesOf, hasFrom, mountPath, tagOf } from './dockerfile.ts'
-import { buildOnHost, builtOnHost, type HostBlueprint } from './host-build.ts'
+import { buildOnHost, builtOnHost, type HostBlueprint, replaceableImage } from './host-build.ts'
 import { buildImage } from './image-build.ts'
 
 const concurrentBuilds = 2
@@ -304,8 +304,12 @@ export class Blueprints {
       serviceId,
     })
     try {
-      if (images && this.#usesEngine(parameters, base))
-        return await buildImage(images, { ...common, serviceId, output: (line) => log('info', line) })
+      if (images && this.#usesEngine(parameters, base)) {
+        const plain = base || engine.isolation === 'none' ? undefined : await replaceableImage(common)
+        if (plain === undefined || (await images.inspect(plain, signal)))
+          return await buildImage(images, { ...common, serviceId, output: (line) => log('info', line) })
+        log('warn', `The container engine can't get ${plain}; building over this host's system instead`)
+      }
       const build = {
         ...common,
         baseId,

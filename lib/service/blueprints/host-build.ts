@@ -127,6 +127,22 @@ const measured = (folder: string, { serviceId }: Host) =>
     marks: { DEVDECK_SERVICE_ID: serviceId, DEVDECK_COPIES: 'blueprints' },
   })
 
+/** The image of a Dockerfile, if this host's system can stand in for it. */
+export const replaceableImage = async ({
+  dockerfile,
+  buildArgs: args,
+}: Pick<HostBuild, 'dockerfile' | 'buildArgs'>): Promise<string | undefined> => {
+  const here = await machine()
+  if (!here.hasUsers) return undefined
+  try {
+    const { image } = planBuild(dockerfile, here, defaultPath, { args })
+    return plainImage.test(image) ? image : undefined
+  } catch {
+    // Only an engine can build it.
+    return undefined
+  }
+}
+
 const startEngine = 'start a container engine to build this image'
 
 const planOf = (

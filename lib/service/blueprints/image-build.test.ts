@@ -72,6 +72,17 @@ describe.skipIf(!hasDocker)('a blueprint built by a container engine', () => {
     }
   })
 
+  it('builds over the host what the engine has no image for', async () => {
+    const id = await built({ dockerfile: 'FROM debian:devdeck-none\nRUN echo host >/srv/made' })
+    expect(await logOf(id)).toContain(
+      "The container engine can't get debian:devdeck-none; building over this host's system instead",
+    )
+    const devbox = await service.devbox({ blueprint_id: id })
+    expect(await outputIn(devbox, 'cat /srv/made')).toBe('host\n')
+    await destroy(devbox)
+    expect((await build({ dockerfile: 'FROM devdeck/none:1' })).status).toBe('failed')
+  })
+
   it('fails with the line', async () => {
     expect(await build({ dockerfile: `FROM ${base}\n\n# comment\nRUN echo out && exit 3` })).toMatchObject({
       status: 'failed',
