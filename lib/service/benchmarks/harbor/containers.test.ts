@@ -1,10 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
-import { dockerTasks } from '#lib/service/testing/docker-tasks.ts'
+import { dockerTasks, writeDockerTask } from '#lib/service/testing/docker-tasks.ts'
 import { createJob, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -17,7 +17,7 @@ describe.runIf(hasDocker)('a Harbor job with a container engine', () => {
     docker = await sharedDocker()
     await docker.image('base')
     datasets = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-docker-tasks-')))
-    for (const [name, { files }] of Object.entries(dockerTasks)) writeFiles(join(datasets, 'tasks', name), files)
+    for (const [name, task] of Object.entries(dockerTasks)) writeDockerTask(join(datasets, 'tasks', name), task)
     service = await startService({ engine: docker.url, datasets: [datasets], maxTrials: 4 })
     const inline_yaml = 'n_concurrent_trials: 4\nagents: [{ name: oracle }]\ndatasets: [{ path: tasks }]\n'
     const { id } = await createJob(service.client, { type: 'harbor', inline_yaml })
@@ -63,12 +63,3 @@ describe.runIf(hasDocker)('a Harbor job with a container engine', () => {
     for (const { RepoTags } of images) expect(RepoTags[0]).toMatch(/^devdeck\/task:/)
   })
 })
-
-const writeFiles = (folder: string, files: Record<string, string>) => {
-  for (const [name, content] of Object.entries(files)) {
-    const file = join(folder, name)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, content)
-    if (name.endsWith('.sh')) chmodSync(file, 0o755)
-  }
-}
