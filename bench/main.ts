@@ -1,3 +1,4 @@
+import { benchContainers } from './containers.ts'
 import { benchJobPage } from './job-page.ts'
 import { benchAxonList, benchDevboxList } from './lists.ts'
 import { benchTerminal, benchTerminalOpen } from './terminal.ts'
@@ -5,6 +6,7 @@ import { benchTerminal, benchTerminalOpen } from './terminal.ts'
 /** `npm run bench [-- terminal --quick]`. `--quick` shortens the terminal's measurements. */
 const benches: Record<string, () => Promise<void>> = {
   'axon-list': benchAxonList,
+  containers: benchContainers,
   'devbox-list': benchDevboxList,
   'job-page': benchJobPage,
   terminal: benchTerminal,

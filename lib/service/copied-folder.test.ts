@@ -7,11 +7,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import { findProcesses, hasExited } from './engine/processes.ts'
 import { runningService, serviceIdOf } from './store/data-dir.ts'
-import { describeUnderEachIsolation } from './testing/isolation.ts'
+import { describeUnderEachLocalIsolation } from './testing/isolation.ts'
 import { runCommand } from './testing/process.ts'
 
 // Starting a copy of a data folder once killed the original service, its login session and its devboxes.
-describeUnderEachIsolation('a service and its data folder', (isolation) => {
+describeUnderEachLocalIsolation('a service and its data folder', (isolation) => {
   let root: string
   const started: ChildProcess[] = []
   beforeEach(() => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Scorer } from '#lib/contract/scenarios.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeUnderEachLocalIsolation } from '#lib/service/testing/isolation.ts'
 import { command, makeScenario, scenarioOf, scoreOf, script } from '#lib/service/testing/scenarios.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
-describeUnderEachIsolation('scorers under isolation', (isolation) => {
+describeUnderEachLocalIsolation('scorers under isolation', (isolation) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ isolation })

@@ -117,6 +117,8 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     )
     expect((await run(source, 'cat file')).stdout).toBe('old\n')
     await expect(service.otherClient.devboxes.create({ body: { snapshot_id } })).rejects.toMatchObject({ status: 404 })
+    // The engine replaces a file by a folder.
+    if (isolation === 'container') return
     const blocked = await service.client.devboxes.create({ body: { snapshot_id, file_mounts: { 'file/x': '' } } })
     expect((await reach(blocked.id, 'failure')).failure_reason).toBe('health_check_failed')
   })
@@ -146,7 +148,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     await expect(resume(id)).rejects.toMatchObject({ status: 400 })
   })
 
-  it('keep the disk if the restart after a service restart fails', async () => {
+  it.skipIf(isolation === 'container')('keep the disk if the restart after a service restart fails', async () => {
     const id = await create({ launch_parameters: { launch_commands: ['[ ! -e ~/broken ]'] } })
     await run(id, 'echo kept > ~/kept; touch ~/broken')
     await service.restart()
@@ -253,7 +255,8 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     const field = 'launch_parameters.network_policy_id'
     await expect(under(some)).rejects.toMatchObject({ status: 501, field })
     for (const each of [none, names])
-      if (isolation === 'none') await expect(under(each)).rejects.toMatchObject({ status: 501, field })
+      if (isolation === 'none' || (isolation === 'container' && each === names))
+        await expect(under(each)).rejects.toMatchObject({ status: 501, field })
       else await reach((await under(each)).id, 'running')
   })
 

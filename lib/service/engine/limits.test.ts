@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { makeLocalSpec } from '#lib/service/testing/boxes.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeUnderEachLocalIsolation } from '#lib/service/testing/isolation.ts'
 import { startBubblewrap } from './bubblewrap/bubblewrap.ts'
 import { cgroupParents, removeGroupsOf } from './cgroup.ts'
 import { killProcesses } from './local/kill-processes.ts'
@@ -21,7 +21,7 @@ const isUser = process.getuid?.() !== 0
 const allocate = 'head -c 4G /dev/zero | tail'
 const forkBomb = ':(){ :|:& };:'
 
-describeUnderEachIsolation('the limits of a box, under isolation', (isolation) => {
+describeUnderEachLocalIsolation('the limits of a box, under isolation', (isolation) => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-limits-'))
   const serviceId = `limits-${process.pid}-${isolation}`
   const start = isolation === 'bubblewrap' ? startBubblewrap : startPlainProcess

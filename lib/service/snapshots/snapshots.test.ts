@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '#lib/service/store/database.ts'
 import { LostAndFound } from '#lib/service/store/lost-and-found.ts'
 import { createSnapshotStore, type SnapshotStore } from '#lib/service/store/snapshots.ts'
 import { StorageQuota } from '#lib/service/store/storage-quota.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeUnderEachLocalIsolation } from '#lib/service/testing/isolation.ts'
 import { Snapshots } from './snapshots.ts'
 
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
@@ -23,7 +23,7 @@ const canMount = (() => {
   return mounted
 })()
 
-describeUnderEachIsolation('snapshots of disks under isolation', (isolation) => {
+describeUnderEachLocalIsolation('snapshots of disks under isolation', (isolation) => {
   const serviceId = newId('test')
   const marks = { DEVDECK_SERVICE_ID: serviceId }
   let root: string

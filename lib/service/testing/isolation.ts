@@ -1,13 +1,23 @@
 import { describe } from 'vitest'
+import type { Isolation } from '#lib/service/engine/box.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import type { LocalIsolation } from '#lib/service/engine/local/launch.ts'
+import { hasDocker } from './docker.ts'
 
 const problem = await bubblewrapProblem()
 
 export const strongestIsolation: LocalIsolation = problem === undefined ? 'bubblewrap' : 'none'
 
-/** Runs a suite once per isolation, skipping bubblewrap if it does not work here. */
-export const describeUnderEachIsolation = (name: string, suite: (isolation: LocalIsolation) => void): void => {
+const works = { none: true, bubblewrap: problem === undefined, container: hasDocker }
+
+/** Runs a suite once per isolation, skipping those that don't work here. */
+export const describeUnderEachIsolation = (name: string, suite: (isolation: Isolation) => void): void => {
+  for (const isolation of ['none', 'bubblewrap', 'container'] as const)
+    describe.runIf(works[isolation])(`${name} ${isolation}`, () => suite(isolation))
+}
+
+/** The same for engines that run on this host. */
+export const describeUnderEachLocalIsolation = (name: string, suite: (isolation: LocalIsolation) => void): void => {
   for (const isolation of ['none', 'bubblewrap'] as const)
-    describe.runIf(isolation === 'none' || problem === undefined)(`${name} ${isolation}`, () => suite(isolation))
+    describe.runIf(works[isolation])(`${name} ${isolation}`, () => suite(isolation))
 }

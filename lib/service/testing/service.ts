@@ -11,6 +11,7 @@ import { findProcesses } from '#lib/service/engine/processes.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { createService, type Service } from '#lib/service/service.ts'
+import { sharedDocker } from './docker.ts'
 
 export interface TestService {
   url: string
@@ -32,6 +33,13 @@ export interface TestService {
   close: () => Promise<void>
 }
 
+/** URL of an engine with the image `base`. */
+const sharedBase = async (): Promise<string> => {
+  const docker = await sharedDocker()
+  await docker.image('base')
+  return docker.url
+}
+
 /** Starts a service with its own folder and port. Responses are validated against the contract. */
 export const startService = async (options: Partial<ServiceConfig> = {}): Promise<TestService> => {
   const key = `ak_test${randomBytes(12).toString('hex')}`
@@ -51,6 +59,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     engine: 'none',
     image: 'base',
     engineVariables: {},
+    ...(options.isolation === 'container' && !options.engine && { engine: await sharedBase() }),
     privateNetwork: false,
     limits: defaultLimits,
     maxStorageBytes: 0,

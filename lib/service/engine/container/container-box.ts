@@ -124,12 +124,12 @@ export class ContainerBox implements Box {
     const { api, containerId } = this.#options
     const query = { stream: false, 'one-shot': true }
     const stats = await api.json<ContainerStats>('GET', `/containers/${containerId}/stats`, { query })
-    const { usage = 0, stats: memory } = stats.memory_stats
+    const { usage = 0, stats: memory } = stats.memory_stats ?? {}
     const fileCache = memory?.total_inactive_file ?? memory?.inactive_file ?? 0
     return {
       processes: Math.max(0, (stats.pids_stats?.current ?? 0) - ownProcesses),
       memoryBytes: Math.max(0, usage - fileCache),
-      cpuSeconds: stats.cpu_stats.cpu_usage.total_usage / 1e9,
+      cpuSeconds: (stats.cpu_stats?.cpu_usage?.total_usage ?? 0) / 1e9,
     }
   }
 
@@ -143,9 +143,10 @@ export class ContainerBox implements Box {
 
   async isDiskFull(): Promise<boolean> {
     const argv = ['/bin/sh', '-c', 'df -Pk "$0" | tail -n 1', this.home]
-    const { output, status } = await runInside(this.#target, argv)
-    const availableKiB = Number(output.trim().split(/\s+/)[3])
-    return status === 0 && availableKiB < diskFullBelowKiB
+    // Fails in a container that has ended.
+    const result = await runInside(this.#target, argv).catch(() => undefined)
+    const availableKiB = Number(result?.output.trim().split(/\s+/)[3])
+    return result?.status === 0 && availableKiB < diskFullBelowKiB
   }
 
   stop(): Promise<void> {
@@ -186,8 +187,8 @@ export class ContainerBox implements Box {
     if (!state || state.State.Status === 'removing') return this.#end('The container was removed from outside')
     if (state.State.OOMKilled) this.#killEvents++
     const { runsImage } = this.#options
-    const cause = runsImage ? 'The first process of the container exited' : 'The container was stopped from outside'
-    this.#end(`${cause} (exit status ${exitCode})`)
+    const exited = `The first process of the container exited (exit status ${exitCode})`
+    this.#end(runsImage ? exited : 'The container was killed from outside')
   }
 }
 

@@ -111,8 +111,9 @@ export const openContainerTerminal = (
       const process = await pid.promise
       if (process === undefined || hasEnded) return false
       if (kind === 'process') return killInside(target, signal, process, command.user)
-      const { output } = await runInside(target, ['/bin/sh', '-c', foregroundGroup, 'sh', process], command.user)
-      const group = Number(output)
+      const argv = ['/bin/sh', '-c', foregroundGroup, 'sh', process]
+      const found = await runInside(target, argv, command.user).catch(() => undefined)
+      const group = Number(found?.output)
       return group > 0 && killInside(target, signal, `-${group}`, command.user)
     },
     stopInput() {

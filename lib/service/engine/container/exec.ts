@@ -107,7 +107,9 @@ export const startProcess = async (target: ExecTarget, command: Command): Promis
 /** False if there is no such process. */
 export const killInside = async (target: ExecTarget, signal: NodeJS.Signals, pid: string, user: string | undefined) => {
   const argv = ['/bin/sh', '-c', 'kill "$@" 2>/dev/null', 'sh', `-${signal.slice(3)}`, pid]
-  return (await runInside(target, argv, user)).status === 0
+  // Fails in a container that has ended.
+  const result = await runInside(target, argv, user).catch(() => undefined)
+  return result?.status === 0
 }
 
 /** Runs a short command of the service. Its output is not limited. */
