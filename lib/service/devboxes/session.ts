@@ -360,9 +360,7 @@ export const networkOf = (
   const refuse = (problem: string) =>
     new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
   if (!network) throw refuse(`policy ${id} allows addresses or devboxes; this service supports all, host names or none`)
-  if (network !== 'public' && engineOf(devbox).isolation === 'none')
-    throw refuse(`policy ${id} restricts access; devboxes without isolation use the host's network`)
-  if (typeof network === 'object' && engineOf(devbox).isolation === 'container')
-    throw refuse(`policy ${id} allows some host names; containers support all or none`)
+  const problem = engineOf(devbox).networkProblem(network)
+  if (problem !== undefined) throw refuse(`policy ${id} ${problem}`)
   return network
 }

@@ -15,6 +15,8 @@ export interface BoxEngine {
    * rejects if the disk is lost. `report` receives later problems for the devbox's log, such as a blocked host name.
    */
   start(spec: BoxSpec, report: (sentence: string) => void): Promise<Box>
+  /** Why devboxes can't have a network policy of this kind, as a predicate. */
+  networkProblem(network: Network): string | undefined
   readonly disks: Disks
   /**
    * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk; disks of

@@ -29,7 +29,7 @@ export const processStat = (pid: number): ProcessStat | undefined => {
   }
 }
 
-export const readProc = (pid: number, file: 'stat' | 'environ' | 'cmdline' | `task/${number}/children`) => {
+export const readProc = (pid: number, file: 'stat' | 'environ' | 'cgroup' | 'cmdline' | `task/${number}/children`) => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')
   } catch {

@@ -22,6 +22,8 @@ interface Options {
   hasBash: boolean
   /** Whether its first process is the image's. */
   runsImage: boolean
+  /** Of commands, unless they set the variables themselves. */
+  env: Readonly<Record<string, string>>
   notEnforced: readonly string[]
   onEnd(): void
 }
@@ -51,7 +53,7 @@ export class ContainerBox implements Box {
   #killEvents = 0
 
   constructor(options: Options) {
-    const { api, containerId, devboxId, home, cwd, hasBash, notEnforced, onEnd } = options
+    const { api, containerId, devboxId, home, cwd, env, hasBash, notEnforced, onEnd } = options
     this.#options = options
     this.containerId = containerId
     this.devboxId = devboxId
@@ -73,6 +75,7 @@ export class ContainerBox implements Box {
       api,
       containerId,
       cwd,
+      env,
       user: undefined,
       sockets,
       ended: this.ended,

@@ -7,13 +7,15 @@ import { maxProcesses } from '../cgroup.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
 import { configOf, hostConfigOf, putRunFiles } from './container-run.ts'
 import { createContainerDisks, snapshotImage } from './disks.ts'
+import { createEgress, type EgressProxy } from './egress.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
 import { followEvents } from './engine-events.ts'
 import { createFactReader, environmentOf, type ImageFacts, userOfImage } from './image-facts.ts'
 import { createImages } from './images.ts'
 import { putFiles, putFolder, serviceFiles, userFiles } from './install.ts'
-import { createBridge } from './network.ts'
+import { createNetwork } from './network.ts'
+import { restrictNetwork } from './restrict-network.ts'
 import { removeServices, Services, untilReached } from './services.ts'
 
 export interface ContainerOptions {
@@ -42,7 +44,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   const api = new EngineApi(address)
   const images = createImages(api)
   const readFacts = createFactReader(api)
-  const bridge = createBridge(api, serviceId)
+  const bridge = createNetwork(api, serviceId, { isInternal: false })
+  const internal = createNetwork(api, serviceId, { isInternal: true })
+  const egress = createEgress()
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
   /** Devboxes whose containers stay; unknown until `recover`. */
@@ -68,8 +72,16 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     }
     const active = new Set([...starting, ...[...boxes.values()].map((box) => box.devboxId)])
     await removeServices(api, serviceId, (devboxId) => !active.has(devboxId))
-    if (containers.length === 0 && starting.size === 0) await bridge.remove()
+    if (containers.length === 0 && starting.size === 0) await removeNetworks()
   }
+
+  const removeNetworks = async () => {
+    egress.close()
+    await Promise.all([bridge.remove(), internal.remove()])
+  }
+
+  const networkFor = ({ network }: BoxSpec) =>
+    network === 'none' ? undefined : network === 'public' ? bridge : internal
 
   const removeContainer = (id: string) =>
     api.json('DELETE', `/containers/${id}`, { query: { force: true, v: true } }).catch((error: unknown) => {
@@ -126,6 +138,13 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     })
   }
 
+  const openProxy = async (spec: BoxSpec, report: (sentence: string) => void): Promise<EgressProxy | undefined> => {
+    if (typeof spec.network !== 'object') return undefined
+    const { gateway } = await internal.ensure()
+    if (gateway === undefined) throw new Error(`network ${internal.name} has no gateway`)
+    return egress.open({ ...spec, hostnames: spec.network.hostnames }, gateway, report)
+  }
+
   const create = async (
     spec: BoxSpec,
     image: ImageInspectInfo,
@@ -134,7 +153,8 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   ): Promise<string> => {
     const { devboxId, origin, limits } = spec
     const run = origin.kind === 'image' ? origin.run : undefined
-    if (spec.network === 'public') await bridge.ensure()
+    const network = networkFor(spec)
+    await network?.ensure()
     const { uid } = userOf(spec)
     const own = {
       Entrypoint: ['/bin/sh', '-c', keepAlive],
@@ -156,7 +176,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         CapAdd: run || uid === 0 ? rootCapabilities : [],
         LogConfig: run ? maxContainerLog : { Type: 'none', Config: {} },
         ...(run && hostConfigOf(run, namesOf(spec), cores)),
-        NetworkMode: spec.network === 'public' ? bridge.name : 'none',
+        NetworkMode: network?.name ?? 'none',
         ...(spec.network === 'public' && services?.firstNetwork().host),
       },
       ...(spec.network === 'public' && services?.firstNetwork().container),
@@ -193,23 +213,39 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   const inspect = (container: string) => api.json<ContainerInspectInfo>('GET', `/containers/${container}/json`)
 
+  /** Call before any command runs. */
+  const openNetwork = async (
+    spec: BoxSpec,
+    box: ContainerBox,
+    { proxy, hasServices }: { proxy: EgressProxy | undefined; hasServices: boolean },
+  ): Promise<void> => {
+    const network = networkFor(spec)
+    if (!network) return
+    const { containerId } = box
+    const { State, NetworkSettings } = await inspect(containerId)
+    const { IPAddress } = NetworkSettings.Networks[network.name] ?? {}
+    if (proxy && !IPAddress) throw new Error(`the container has no address in network ${network.name}`)
+    // Services need private addresses to reach each other.
+    const isRestricted =
+      !hasServices && (await restrictNetwork(spec, { pid: State.Pid, containerId, gateway: proxy?.gateway }))
+    if (!isRestricted) box.notEnforced.push(...openAddresses(spec))
+    if (IPAddress) proxy?.accept(IPAddress)
+  }
+
   /** A stopped container keeps the network of its creation, which the policy or an administrator may have changed. */
-  const reconnect = async ({ Id, NetworkSettings }: ContainerInspectInfo, network: BoxSpec['network']) => {
+  const reconnect = async ({ Id, NetworkSettings }: ContainerInspectInfo, spec: BoxSpec) => {
     const networks = NetworkSettings.Networks
-    const id = network === 'public' ? await bridge.ensure() : undefined
-    if (id !== undefined && networks[bridge.name]?.NetworkID === id) return
-    if (id === undefined && !networks[bridge.name]) return
+    const network = networkFor(spec)
+    const id = (await network?.ensure())?.id
+    const own = [bridge, internal].filter(({ name }) => networks[name])
+    if (network ? networks[network.name]?.NetworkID === id : own.length === 0) return
     for (const name of Object.keys(networks))
       await api.json('POST', `/networks/${name}/disconnect`, { body: { Container: Id, Force: true } }).catch(ifMissing)
     if (id !== undefined) await api.json('POST', `/networks/${id}/connect`, { body: { Container: Id } })
   }
 
-  const start = async (spec: BoxSpec): Promise<ContainerBox> => {
+  const start = async (spec: BoxSpec, proxy: EgressProxy | undefined): Promise<ContainerBox> => {
     const { devboxId, origin, hasRun, signal } = spec
-    if (spec.network !== 'none' && spec.network !== 'public')
-      throw new ServiceError('not_implemented', 'Containers support network policies that allow all hosts or none', {
-        shouldRetry: false,
-      })
     const found = hasRun ? await inspect(containerName(devboxId)).catch(ifMissing) : undefined
     if (hasRun && !found) throw new Error('its disk is missing from the container engine')
     const image = found ? await api.json<ImageInspectInfo>('GET', `/images/${found.Image}/json`) : await imageOf(spec)
@@ -225,7 +261,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       const asImage = origin.kind === 'image' && origin.run !== undefined
       const { home, uid, gid } = asImage ? userOfImage(facts, run?.user ?? image.Config.User) : userOf(spec)
       if (found) {
-        await reconnect(found, spec.network)
+        await reconnect(found, spec)
         await putFiles(api, containerId, serviceFiles({ home, uid, gid }), signal)
       } else {
         await install(containerId, spec, facts, image)
@@ -241,12 +277,17 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         gid,
         hasBash: facts.hasBash,
         runsImage: asImage,
+        env: proxy?.environment ?? {},
         notEnforced: notEnforced(spec, await readInfo()),
-        onEnd: () => boxes.delete(containerId),
+        onEnd: () => {
+          boxes.delete(containerId)
+          void proxy?.end()
+        },
       })
       boxes.set(containerId, box)
       if (services) await services.up(containerId, { isOnline: spec.network === 'public' })
       else await api.json('POST', `/containers/${containerId}/start`, { signal })
+      await openNetwork(spec, box, { proxy, hasServices: services !== undefined })
       if (found) await box.emptyRunFolder()
       if (asImage) await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
       if (services)
@@ -278,11 +319,19 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         )
       },
     }),
-    async start(spec) {
+    networkProblem: (network) =>
+      typeof network === 'object' && !address.isLocal
+        ? 'allows some host names, which a remote container engine does not support'
+        : undefined,
+    async start(spec, report) {
       kept?.add(spec.devboxId)
       starting.add(spec.devboxId)
+      const proxy = await openProxy(spec, report)
       try {
-        return await start(spec)
+        return await start(spec, proxy)
+      } catch (error) {
+        await proxy?.end()
+        throw error
       } finally {
         starting.delete(spec.devboxId)
       }
@@ -298,7 +347,8 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     async close() {
       events.close()
       await Promise.all([...boxes.values()].map((box) => box.stop().catch(logFailure('Could not stop a container'))))
-      if ((await listContainers().catch(() => undefined))?.length === 0) await bridge.remove()
+      if ((await listContainers().catch(() => undefined))?.length === 0) await removeNetworks()
+      else egress.close()
     },
   }
 }
@@ -376,15 +426,18 @@ const devboxEnvironment = (spec: BoxSpec, path = defaultPath): Record<string, st
   }
 }
 
-const notEnforced = ({ limits, network, privateNetwork }: BoxSpec, info: EngineInfo): string[] => {
+const notEnforced = ({ limits }: BoxSpec, info: EngineInfo): string[] => {
   const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
   return [
     ...(info.MemoryLimit ? [] : [`Memory: ${gigabytes(limits.memoryBytes)} requested, not limited`]),
     ...(info.CpuCfsQuota ? [] : [`CPU: ${limits.cpuCores} requested, not limited`]),
     ...(info.PidsLimit === false ? ['Processes: not limited'] : []),
     `Disk: ${gigabytes(limits.diskBytes)} per file; total usage is measured and a devbox over the limit is suspended`,
-    ...(network === 'public' && !privateNetwork
-      ? ["Network: private addresses and the engine's host are not blocked"]
-      : []),
   ]
+}
+
+const openAddresses = ({ network, privateNetwork }: BoxSpec): string[] => {
+  if (network === 'public' && privateNetwork) return ["Network: the engine's host is not blocked"]
+  if (network === 'public') return ["Network: private addresses and the engine's host are not blocked"]
+  return ["Network: this host's addresses are not blocked"]
 }

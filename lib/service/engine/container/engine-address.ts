@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DockerOptions } from 'dockerode'
 import { StartError } from '#lib/service/kit/errors.ts'
+import { ownAddresses } from '../network/rules.ts'
 
 /** Variables that choose an engine, as for the docker command. */
 export interface EngineVariables {
@@ -14,13 +15,15 @@ export interface EngineVariables {
 
 export interface EngineAddress {
   url: string
+  /** Whether the engine runs on this host. */
+  isLocal: boolean
   options: DockerOptions
 }
 
 /** Parses `unix://`, `tcp://`, `http://`, `https://` and `ssh://`. Throws a StartError. */
 export const parseEngineAddress = (url: string, variables: EngineVariables): EngineAddress => {
   const path = /^unix:\/\/(\/.*)$/.exec(url)?.[1]
-  if (path !== undefined) return { url, options: { ...nothing, socketPath: path } }
+  if (path !== undefined) return { url, isLocal: true, options: { ...nothing, socketPath: path } }
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (!parsed || !['tcp:', 'http:', 'https:', 'ssh:'].includes(parsed.protocol) || parsed.hostname === '')
     throw new StartError(`--engine ${url} must be unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST or none`)
@@ -28,13 +31,15 @@ export const parseEngineAddress = (url: string, variables: EngineVariables): Eng
   if (parsed.protocol === 'ssh:') {
     const sshOptions = { agent: variables.SSH_AUTH_SOCK }
     const port = parsed.port || '22'
-    return { url, options: { ...nothing, protocol: 'ssh', host, port, username: parsed.username, sshOptions } }
+    const options = { ...nothing, protocol: 'ssh', host, port, username: parsed.username, sshOptions } as const
+    return { url, isLocal: false, options }
   }
   const isSecure = parsed.protocol === 'https:' || Boolean(variables.DOCKER_TLS_VERIFY)
   const port = parsed.port || (isSecure ? '2376' : '2375')
   const options = { ...nothing, host, port, pathPrefix: '/' } as const
-  if (!isSecure) return { url, options: { ...options, protocol: 'http' } }
-  return { url, options: { ...options, protocol: 'https', ...certificates(url, variables) } }
+  const isLocal = host === 'localhost' || ownAddresses().includes(host)
+  if (!isSecure) return { url, isLocal, options: { ...options, protocol: 'http' } }
+  return { url, isLocal, options: { ...options, protocol: 'https', ...certificates(url, variables) } }
 }
 
 const certificates = (url: string, { DOCKER_CERT_PATH, HOME = '/' }: EngineVariables) => {

@@ -10,6 +10,7 @@ export interface ExecTarget {
   api: EngineApi
   containerId: string
   cwd: string
+  env: Readonly<Record<string, string>>
   user: string | undefined
   /** Open connections, closed when the engine is lost. */
   sockets: Set<Socket>
@@ -25,7 +26,7 @@ const lostStatus = 137
 const lastOutputMs = 200
 
 export const createExec = async (
-  { api, containerId, cwd, user, sockets }: ExecTarget,
+  { api, containerId, cwd, env, user, sockets }: ExecTarget,
   command: Command & { tty?: boolean },
 ): Promise<{ id: string; socket: Socket }> => {
   const { Id: id } = await api.json<{ Id: string }>('POST', `/containers/${containerId}/exec`, {
@@ -35,7 +36,7 @@ export const createExec = async (
       AttachStderr: true,
       Tty: command.tty ?? false,
       Cmd: command.argv,
-      Env: Object.entries(command.env).map(([name, value]) => `${name}=${value}`),
+      Env: Object.entries({ ...env, ...command.env }).map(([name, value]) => `${name}=${value}`),
       WorkingDir: command.cwd ?? cwd,
       ...((command.user ?? user) !== undefined && { User: command.user ?? user }),
     },

@@ -28,6 +28,10 @@ export const createLocalEngine =
       isolation,
       description,
       disks,
+      networkProblem: (network) =>
+        isolation === 'none' && network !== 'public'
+          ? "restricts access; devboxes without isolation use the host's network"
+          : undefined,
       async start(spec, report) {
         const { folder, origin, hasRun, signal, ...rest } = spec
         const at = (name: string) => join(folder, name)

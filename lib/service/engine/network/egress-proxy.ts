@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { lookup } from 'node:dns/promises'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type Server as HttpServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect, isIP, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,7 +8,8 @@ import { allowsName, isReachable, type Rules } from './rules.ts'
 
 /** HTTP proxy for one devbox. Connects to exactly the addresses it checked, so DNS can't change in between. */
 export interface ProxyConfig {
-  listen: { file: string; args: string[] }
+  /** A command that passes a listening server. Without it, the proxy serves the connections it is sent. */
+  listen?: { file: string; args: string[] }
   rules: Rules
 }
 
@@ -40,6 +41,10 @@ class ProxyError extends Error {
 process.once('disconnect', () => process.exit())
 process.once('message', ({ listen, rules }: ProxyConfig) => {
   const proxy = createProxy(rules)
+  if (!listen) {
+    serveSent(proxy)
+    return send({ listening: true })
+  }
   const child = spawn(listen.file, listen.args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   child.once('error', () => process.exit(1))
   child.once('exit', (code) => code !== 0 && process.exit(1))
@@ -50,6 +55,17 @@ process.once('message', ({ listen, rules }: ProxyConfig) => {
     send({ listening: true })
   })
 })
+
+const serveSent = (proxy: HttpServer) => {
+  let connections = 0
+  process.on('message', (_, socket?: Socket) => {
+    if (!socket) return
+    if (connections >= maxConnections) return socket.destroy()
+    connections++
+    socket.once('close', () => connections--)
+    proxy.emit('connection', Object.assign(socket, { allowHalfOpen: true }).resume())
+  })
+}
 
 const createProxy = (rules: Rules) => {
   const open = async (name: string, port: number): Promise<Socket> => {

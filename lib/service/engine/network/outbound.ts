@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -104,27 +105,29 @@ const startSlirp = async (
 const blockAddresses = async (launches: NetworkLaunches, networks: readonly string[]): Promise<boolean> => {
   const routes = networks.map((network) => `route replace unreachable ${network}\n`).join('')
   const policy = 'xfrm policy add dst 224.0.0.0/3 dir out action block\n'
-  const run = async (batch: string) => {
-    const child = spawnIn(launches.inNetwork([ipCommand ?? 'ip', '-batch', '-']), {
-      stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true,
-    })
-    child.stdin?.on('error', () => undefined).end(batch)
-    const [errorOutput, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
-    if (code !== 0) throw new Error(`ip: ${errorOutput.trim() || code}`)
-  }
   try {
-    await run(routes + policy)
+    await runIp(launches.inNetwork, routes + policy)
     return true
   } catch {
     // The kernel lacks xfrm policies; add the routes alone.
-    await run(routes)
+    await runIp(launches.inNetwork, routes)
     return false
   }
 }
 
+/** Runs lines of `ip` commands. */
+export const runIp = async (inNetwork: NetworkLaunches['inNetwork'], batch: string): Promise<void> => {
+  const child = spawnIn(inNetwork([ipCommand ?? 'ip', '-batch', '-']), {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+  })
+  child.stdin?.on('error', () => undefined).end(batch)
+  const [errorOutput, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
+  if (code !== 0) throw new Error(`ip: ${errorOutput.trim() || code}`)
+}
+
 /** Fixed, because restored shells keep the address in their environment. */
-const port = 31_280
+export const proxyPort = 31_280
 const maxReported = 1000
 const listenInside = fileURLToPath(new URL('./listen-inside.ts', import.meta.url))
 const egressProxy = fileURLToPath(new URL('./egress-proxy.ts', import.meta.url))
@@ -134,10 +137,26 @@ const startEgress = async (
   rules: Rules,
   report: (sentence: string) => void,
 ): Promise<Outbound> => {
-  const { file, args } = launches.inNetwork([process.execPath, listenInside, String(port)])
+  const { file, args } = launches.inNetwork([process.execPath, listenInside, String(proxyPort)])
+  const { end } = await startProxy(launches.unprivileged, { listen: { file, args }, rules }, report)
+  return { environment: proxyVariables(`http://127.0.0.1:${proxyPort}`), end }
+}
+
+export interface HttpProxy extends Pick<Outbound, 'end'> {
+  /** For a proxy that doesn't listen. */
+  serve(socket: Socket): void
+}
+
+/** Reports each blocked target once. */
+export const startProxy = async (
+  launch: NetworkLaunches['unprivileged'],
+  config: ProxyConfig,
+  report: (sentence: string) => void,
+): Promise<HttpProxy> => {
   const reported = new Set<string>()
+  let current: ChildProcess | undefined
   const start = async () => {
-    const child = spawnIn(launches.unprivileged([process.execPath, egressProxy]), {
+    const child = spawnIn(launch([process.execPath, egressProxy]), {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       detached: true,
     })
@@ -151,16 +170,21 @@ const startEgress = async (
       })
       child.once('exit', () => reject(new Error('The network proxy exited')))
     })
-    child.send({ listen: { file, args }, rules } satisfies ProxyConfig, () => undefined)
+    child.send(config, () => undefined)
     await listening
+    current = child
     return child
   }
   const { end } = await keepRunning(start, () => report('Network lost: the proxy could not be restarted'))
-  return { environment: proxyVariables(`http://127.0.0.1:${port}`), end }
+  const serve = (socket: Socket) => {
+    if (!current?.connected) return void socket.destroy()
+    current.send('connection', socket, (error) => error && socket.destroy())
+  }
+  return { end, serve }
 }
 
 /** Variables that npm, pip, git, curl and Node read. Loopback is excluded. */
-const proxyVariables = (url: string): Record<string, string> => ({
+export const proxyVariables = (url: string): Record<string, string> => ({
   ...Object.fromEntries(['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => both(name, url))),
   ...Object.fromEntries(both('NO_PROXY', 'localhost,127.0.0.1,::1')),
   npm_config_proxy: url,

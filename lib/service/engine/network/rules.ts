@@ -66,5 +66,6 @@ export const allowsName = (name: string, { hostnames }: Rules): boolean => {
 const isBelow = (name: string, suffix: string) => name.endsWith(suffix) && name.length > suffix.length
 const normalize = (name: string) => name.toLowerCase().replace(/\.$/, '')
 
-const ownAddresses = (): string[] =>
+/** Of this host's interfaces. */
+export const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))
