@@ -95,6 +95,11 @@ export const dockerTasks: Record<string, DockerTask> = {
     `echo "\${COLOR-unset}" >/at-run`,
     '[ "$(cat /color /at-run | tr "\\n" " ")" = "red unset " ]',
   ),
+  heredocs: dockerTask(
+    '# syntax=docker/dockerfile:1\nFROM base\nRUN <<EOF\necho one >/one\nEOF\nCOPY <<run.sh /app/\necho two\nrun.sh\n',
+    'true',
+    '[ "$(cat /one; sh /app/run.sh)" = "$(printf "one\ntwo")" ]',
+  ),
   stages: dockerTask(
     'FROM base AS build\nRUN echo built >/artifact\nFROM base\nCOPY --from=build /artifact /app/artifact\n',
     'true',

@@ -5,6 +5,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { readDockerignore } from '../build/context.ts'
 import { parseDockerfile, SandboxBuildFailedError, wordsOf } from '../build/dockerfile.ts'
+import type { PortableDockerfile } from './portable-dockerfile.ts'
 
 export interface BuildContext {
   context: string
@@ -20,21 +21,26 @@ export const dockerfileOf = async ({ context, dockerfile, inline }: BuildContext
   })
 }
 
-/** The build context as `docker build` sends it: without what .dockerignore excludes, all owned by root. */
+/**
+ * The build context as `docker build` sends it: without what .dockerignore excludes, all owned by root. `portable`
+ * replaces the Dockerfile.
+ */
 export const openContext = async (
   { context, dockerfile, inline }: BuildContext,
   text: string,
   signal: AbortSignal,
+  portable?: PortableDockerfile,
 ): Promise<{ context: Readable; dockerfile: string }> => {
   const inside = relative(context, resolve(context, dockerfile))
-  const isSent = inline === null && !inside.startsWith(`..${sep}`)
-  const isIgnored = await readDockerignore(context, isSent ? inside : undefined)
+  const isSent = inline === null && !portable && !inside.startsWith(`..${sep}`)
+  const isIgnored = await readDockerignore(context, inline === null ? inside : undefined)
   // The builder needs both files even if they are excluded.
   const needed = ['.dockerignore', ...(isSent ? [inside] : [])]
   const names = await namesBelow(context, (path) => !needed.includes(path) && (isIgnored?.(path) ?? false))
   const stream = tarOf(context, names, signal)
   if (isSent) return { context: stream, dockerfile: inside }
-  return { context: await prepended(dockerfileName, text, stream), dockerfile: dockerfileName }
+  const files = { [dockerfileName]: portable?.text ?? text, ...portable?.files }
+  return { context: prepended(files, stream), dockerfile: dockerfileName }
 }
 
 /** Folders come before their contents; those without any are only included if they aren't ignored. */
@@ -71,24 +77,26 @@ const tarOf = (folder: string, names: readonly string[], signal: AbortSignal): R
   return output
 }
 
-/** Adds a file to the start of a tar stream. */
-const prepended = async (name: string, text: string, rest: Readable): Promise<Readable> => {
-  const content = Buffer.from(text)
-  const header = Buffer.alloc(512)
-  const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`
-  header.write(name, 0)
-  header.write(`${octal(0o644, 8)}${octal(0, 8)}${octal(0, 8)}${octal(content.length, 12)}${octal(0, 12)}`, 100)
-  header.write('        0', 148)
-  header.write('ustar\x0000', 257)
-  header.write(
-    `${octal(
-      header.reduce((sum, byte) => sum + byte, 0),
-      7,
-    )} `,
-    148,
-  )
+/** Adds files to the start of a tar stream. */
+const prepended = (files: Record<string, string>, rest: Readable): Readable => {
   const output = new PassThrough()
-  output.write(Buffer.concat([header, content, Buffer.alloc(-content.length & 511)]))
+  for (const [name, text] of Object.entries(files)) {
+    const content = Buffer.from(text)
+    const header = Buffer.alloc(512)
+    const octal = (value: number, length: number) => `${value.toString(8).padStart(length - 1, '0')}\0`
+    header.write(name, 0)
+    header.write(`${octal(0o644, 8)}${octal(0, 8)}${octal(0, 8)}${octal(content.length, 12)}${octal(0, 12)}`, 100)
+    header.write('        0', 148)
+    header.write('ustar\x0000', 257)
+    header.write(
+      `${octal(
+        header.reduce((sum, byte) => sum + byte, 0),
+        7,
+      )} `,
+      148,
+    )
+    output.write(Buffer.concat([header, content, Buffer.alloc(-content.length & 511)]))
+  }
   rest.on('error', (error) => output.destroy(error))
   return rest.pipe(output)
 }

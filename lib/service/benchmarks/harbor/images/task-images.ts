@@ -8,6 +8,7 @@ import { orAborted } from '#lib/service/kit/or-aborted.ts'
 import { SandboxBuildFailedError } from '../build/dockerfile.ts'
 import { checksumOf } from '../datasets.ts'
 import { type BuildContext, baseImagesOf, dockerfileOf, openContext } from './build-context.ts'
+import { type PortableDockerfile, portableDockerfile } from './portable-dockerfile.ts'
 
 export interface ImageSource extends BuildContext {
   args: Record<string, string>
@@ -65,32 +66,42 @@ export class TaskImages {
     this.#building.set(tag, promise)
     try {
       if (force || !(await images.find(tag, signal))) {
-        const { args: buildArgs, target } = source
-        const context = await openContext(source, dockerfile, signal)
-        const lastLines: string[] = []
-        const { sizeBytes } = await images
-          .build({
-            ...context,
-            tag,
-            buildArgs,
-            ...(target !== null && { target }),
-            labels: { [taskImageLabel]: builtFor },
-            output(line) {
-              if (lastLines.push(line) > maxLastLines) lastLines.shift()
-              output(line)
-            },
-            signal,
-          })
-          .catch((error: unknown) => {
-            if (!(error instanceof BuildError)) throw error
-            throw new SandboxBuildFailedError([error.message, ...lastLines].join('\n'))
-          })
+        const sizeBytes = await this.#run(tag, source, dockerfile, { builtFor, output, signal })
         await this.#store(tag, { builtFor, bytes: sizeBytes, usedMs: Date.now() })
       } else await this.#store(tag, { builtFor, bytes: 0, ...this.#built[tag], usedMs: Date.now() })
       return tag
     } finally {
       this.#building.delete(tag)
       resolve()
+    }
+  }
+
+  async #run(
+    tag: string,
+    source: ImageSource,
+    dockerfile: string,
+    { builtFor, output, signal }: Omit<BuildOptions, 'force'>,
+  ): Promise<number> {
+    const { args: buildArgs, target } = source
+    const lastLines: string[] = []
+    const build = async (portable?: PortableDockerfile) =>
+      this.#options.images.build({
+        ...(await openContext(source, dockerfile, signal, portable)),
+        tag,
+        buildArgs,
+        ...(target !== null && { target }),
+        labels: { [taskImageLabel]: builtFor },
+        output(line) {
+          if (lastLines.push(line) > maxLastLines) lastLines.shift()
+          output(line)
+        },
+        signal,
+      })
+    try {
+      return (await build().catch((error: unknown) => build(retryOf(error, dockerfile)))).sizeBytes
+    } catch (error) {
+      if (!(error instanceof BuildError)) throw error
+      throw new SandboxBuildFailedError([error.message, ...lastLines].join('\n'))
     }
   }
 
@@ -128,6 +139,14 @@ export class TaskImages {
 export const taskImageLabel = 'devdeck.task'
 /** In the reason of a failed build. */
 const maxLastLines = 20
+
+/** What an older builder can build. Rethrows other failures, such as that of a command. */
+const retryOf = (error: unknown, dockerfile: string): PortableDockerfile => {
+  const isCommand = error instanceof BuildError && /executor failed|returned a non-zero code/.test(error.message)
+  const portable = error instanceof BuildError && !isCommand ? portableDockerfile(dockerfile) : undefined
+  if (!portable) throw error
+  return portable
+}
 
 export const taskImagesFile = 'task-images.json'
 
