@@ -17,7 +17,8 @@ describe.runIf(hasDocker)('a Harbor job with a container engine', () => {
     docker = await sharedDocker()
     await docker.image('base')
     datasets = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-docker-tasks-')))
-    for (const [name, task] of Object.entries(dockerTasks).filter(([n]) => !process.env.ONLY || n === process.env.ONLY)) writeDockerTask(join(datasets, 'tasks', name), task)
+    for (const [name, task] of Object.entries(dockerTasks).filter(([n]) => !process.env.ONLY || n === process.env.ONLY))
+      writeDockerTask(join(datasets, 'tasks', name), task)
     service = await startService({ engine: docker.url, datasets: [datasets], maxTrials: 4 })
     const inline_yaml = 'n_concurrent_trials: 4\nagents: [{ name: oracle }]\ndatasets: [{ path: tasks }]\n'
     const { id } = await createJob(service.client, { type: 'harbor', inline_yaml })

@@ -174,7 +174,7 @@ export const buildEnvironment = async (
 const startContainer = async (
   { options: { settings, signal }, reveal }: TrialContext,
   { workbench, startLimit }: TrialDevbox,
-  { folder, hasFiles, healthcheck }: TaskEnvironment,
+  { folder, hasDockerfile, hasFiles, healthcheck }: TaskEnvironment,
   { workdir, user, env: taskEnv }: TaskContainer,
 ): Promise<BuiltEnvironment> => {
   const hasTests = await workbench.within(startLimit.seconds, startLimit.error, async (limit) => {
@@ -186,8 +186,12 @@ const startContainer = async (
   workbench.user = user
   const env = { ...taskEnv, ...environmentOf(settings.environment.env, reveal) }
   if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
-  return { workdir, user, hasTests, hasSetuidFiles: false, env }
+  const dockerfile = hasDockerfile ? await readFile(join(folder, 'Dockerfile'), 'utf8') : ''
+  return { workdir, user, hasTests, hasSetuidFiles: usesSetuid.test(dockerfile), env }
 }
+
+/** Containers run with no-new-privileges. */
+const usesSetuid = /\bsudo\b|\bchmod\s+(?:-\S+\s+)*(?:0?[4-7]\d{3}|[ugoa]*\+[rwx]*s)\b/
 
 const makeWorkdir = (workbench: Workbench, workdir: string, signal: AbortSignal) =>
   workbench.must('mkdir -p -- "$WORKDIR"', { WORKDIR: workdir }, signal)

@@ -181,6 +181,6 @@ const setUpStep = async (context: TrialContext, workbench: Workbench, { step, bu
 }
 
 const setuidWarning: Warning = {
-  sentence: 'The image has setuid programs (chmod u+s), which run with the permissions of their caller here',
+  sentence: 'The image has setuid programs (sudo, chmod u+s), which run with the permissions of their caller here',
   differs: true,
 }
