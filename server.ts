@@ -59,6 +59,7 @@ const start = async (): Promise<void> => {
           apiKeys,
           port: config.servicePort,
           maxStorage: config.maxStorage,
+          engine: config.engine,
           onProgress: (line) => {
             startProgress = line
           },

@@ -59,6 +59,10 @@ const Environment = z.object({
     ),
     z.transform((value) => value || undefined),
   ),
+  DEVDECK_ENGINE: z.pipe(
+    text('').check(z.regex(/^(none|[a-z]+:\/\/\S+)?$/, 'must be a URL or none')),
+    z.transform((value) => value || undefined),
+  ),
   DEVDECK_DATA_DIR: text('.devdeck'),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
@@ -134,6 +138,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     /** Port of the local service: undefined reuses the last one, 0 picks a free one. */
     servicePort: parsed.data.DEVDECK_SERVICE_PORT,
     maxStorage: parsed.data.DEVDECK_MAX_STORAGE,
+    engine: parsed.data.DEVDECK_ENGINE,
     dataDir,
     /** The first seals new sessions; all of them open existing ones. */
     sessionSecrets,

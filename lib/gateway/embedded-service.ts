@@ -31,12 +31,14 @@ export const startEmbeddedService = async (
     apiKeys = '',
     port,
     maxStorage,
+    engine,
     entry = defaultEntry,
     onProgress = () => undefined,
   }: {
     apiKeys?: string
     port?: number | undefined
     maxStorage?: string | undefined
+    engine?: string | undefined
     entry?: string
     onProgress?: (line: string) => void
   } = {},
@@ -53,6 +55,7 @@ export const startEmbeddedService = async (
         ...[entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
         ...(apiKeys === '' ? [] : ['--keys-fd', '3']),
         ...(maxStorage === undefined ? [] : ['--max-storage', maxStorage]),
+        ...(engine === undefined ? [] : ['--engine', engine]),
       ],
       {
         // The service exits when its stdin closes, so it never outlives this process. The keys come by a pipe,

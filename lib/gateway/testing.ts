@@ -63,6 +63,7 @@ export const startConsole = async (
     serviceUrl: service.url,
     servicePort: undefined,
     maxStorage: undefined,
+    engine: undefined,
     dataDir: mkdtempSync(join(tmpdir(), 'devdeck-console-')),
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
