@@ -4,6 +4,7 @@ import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
 import { checkedSecrets, checkLaunchParameters } from '#lib/service/devboxes/new-devbox.ts'
+import { userOf } from '#lib/service/domain/launch-parameters.ts'
 import type { BoxEngine, Images, Network } from '#lib/service/engine/box.ts'
 import { invalid, isDiskFull, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -260,7 +261,8 @@ export class Blueprints {
       const where = 'is not supported for images that the container engine builds'
       if (network !== 'public') throw unsupported('network_policy_id', where)
       if (Object.keys(body.secrets ?? {}).length > 0) throw unsupported('secrets', where)
-    }
+    } else if (userOf(body.launch_parameters ?? {}))
+      throw unsupported('launch_parameters.user_parameters', 'must be user with uid 1000 without a container engine')
     return base
   }
 

@@ -12,7 +12,7 @@ import {
 } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
-import { mergeLaunchParameters } from '#lib/service/domain/launch-parameters.ts'
+import { mergeLaunchParameters, userOf } from '#lib/service/domain/launch-parameters.ts'
 import type { Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
 import type { Engines } from '#lib/service/engine/choose-engine.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
@@ -126,6 +126,7 @@ export class Devboxes {
     const snapshotEngine = snapshot_id === null ? undefined : snapshots.engineOf(snapshot_id)
     const plan = { ...planned, engine: engineFor({ origin, snapshotEngine, blueprint }) }
     this.#requireAvailable(account, plan)
+    this.#requireUser(plan, blueprint?.id ?? fromSnapshot)
     if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
         shouldRetry: false,
@@ -181,6 +182,21 @@ export class Devboxes {
         `The account has reached its limit of ${maxPerAccount} devboxes, including failed ones with a disk; shut some down`,
         { retryAfterSeconds: 5 },
       )
+  }
+
+  #requireUser(
+    { engine, launch_parameters }: Pick<DevboxRecord, 'engine' | 'launch_parameters'>,
+    blueprint: string | null,
+  ) {
+    const user = userOf(launch_parameters)
+    if (!user) return
+    const isOnHost = engine === 'local' && blueprint !== null
+    const problem = isOnHost
+      ? 'must be user with uid 1000 for blueprints built over the host system'
+      : this.#options.engineOf({ engine }).userProblem(user)
+    if (problem === undefined) return
+    const field = 'launch_parameters.user_parameters'
+    throw new ServiceError('not_implemented', `${field} ${problem}`, { field, shouldRetry: false })
   }
 
   /** Throws 503. Starting devboxes haven't opened their files yet. */

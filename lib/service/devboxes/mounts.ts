@@ -23,40 +23,47 @@ interface ArchiveMount extends Place {
 }
 export type Mount = FileMount | ArchiveMount
 
+export interface MountField {
+  field: string
+  /** The devbox's home directory. */
+  home: string
+}
+
 const diskFolders = ['home', 'tmp'] as const
 
-/** Accepts paths relative to home, `~/x`, or below `/home/user/` or `/tmp/`. Throws 400 for others. */
-export const mountFile = (field: string, path: string, content: FileMount['content']): FileMount => {
-  const place = placeOf(path)
+/** Accepts paths relative to home, `~/x`, or below `home` or `/tmp/`. Throws 400 for others. */
+export const mountFile = ({ field, home }: MountField, path: string, content: FileMount['content']): FileMount => {
+  const place = placeOf(path, home)
   if (!place?.path || path.endsWith('/'))
     throw invalidMount(field, `${JSON.stringify(path)} must be a file below the home directory or /tmp`)
   return { field, ...place, content }
 }
 
 /** Accepts the paths of `mountFile`, and the home directory and `/tmp` themselves. */
-export const mountArchive = (field: string, path: string, archive: Archive): ArchiveMount => {
-  return { field, ...folderAt(field, path), archive }
+export const mountArchive = (at: MountField, path: string, archive: Archive): ArchiveMount => {
+  return { field: at.field, ...folderAt(at, path), archive }
 }
 
 /** Returns the path of a folder in the devbox as shell text. */
-export const shellFolder = (field: string, path: string): string => {
-  const place = folderAt(field, path)
+export const shellFolder = (at: MountField, path: string): string => {
+  const place = folderAt(at, path)
   const root = place.folder === 'home' ? '"$HOME"' : `"\${TMPDIR:-/tmp}"`
   return place.path ? `${root}/${quote(place.path)}` : root
 }
 
-const folderAt = (field: string, path: string) => {
-  const place = path === '' ? undefined : placeOf(path)
+const folderAt = ({ field, home }: MountField, path: string) => {
+  const place = path === '' ? undefined : placeOf(path, home)
   if (place) return place
   throw invalidMount(field, `${JSON.stringify(path)} must be a folder: the home directory, /tmp or below them`)
 }
 
-const placeOf = (path: string): Omit<Place, 'field'> | undefined => {
-  const relative = path.replace(/^(~|\/home\/user|\/tmp)(\/|$)/, '')
+const placeOf = (path: string, home: string): Omit<Place, 'field'> | undefined => {
+  const root = ['~', home, '/tmp'].find((each) => path === each || path.startsWith(`${each}/`))
+  const relative = root === undefined ? path : path.slice(root.length + 1)
   const segments = relative.split('/')
   if (relative.startsWith('/') || path.includes('\0') || segments.includes('..')) return undefined
   return {
-    folder: /^\/tmp(\/|$)/.test(path) ? 'tmp' : 'home',
+    folder: root === '/tmp' ? 'tmp' : 'home',
     path: segments.filter((segment) => segment !== '' && segment !== '.').join('/'),
   }
 }

@@ -5,7 +5,7 @@ import { type DevboxCreate, hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
-import { networkUnder, suspendDeadlineMs } from '#lib/service/domain/launch-parameters.ts'
+import { networkUnder, suspendDeadlineMs, userOf } from '#lib/service/domain/launch-parameters.ts'
 import type { BlueprintOrigin, Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
@@ -303,6 +303,7 @@ export class DevboxSession {
       limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
       network: network ?? networkOf(devbox, this.#options),
       privateNetwork,
+      user: userOf(launch_parameters),
       hasRun: hasRun(devbox),
       origin:
         (blueprint && { ...blueprint, ...(snapshot && { disk: snapshot }) }) ??

@@ -50,12 +50,14 @@ describe('findLaunchProblem', () => {
     ],
     ['user_parameters.username', { user_parameters: { uid: 1000, username: 'a b' } }],
     ['user_parameters.uid', { user_parameters: { uid: -1, username: 'user' } }],
+    ['user_parameters.uid', { user_parameters: { uid: 2 ** 31, username: 'user' } }],
+    ['user_parameters.uid', { user_parameters: { uid: 0, username: 'user' } }],
+    ['user_parameters.uid', { user_parameters: { uid: 1000, username: 'root' } }],
   ] satisfies [string, LaunchParameters][])('rejects invalid %s', (field, parameters) => {
     expect(problem(parameters)).toMatchObject({ code: 'invalid_argument', field })
   })
 
   it.each([
-    ['user_parameters', { user_parameters: { uid: 0, username: 'root' } }],
     ['required_services', { required_services: ['postgres'] }],
     ['lifecycle.resume_triggers.axon_event', { lifecycle: { resume_triggers: { axon_event: true } } }],
   ] satisfies [string, LaunchParameters][])('reports %s as not implemented', (field, parameters) => {

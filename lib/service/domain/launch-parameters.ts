@@ -1,5 +1,6 @@
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { Egress } from '#lib/contract/network-policies.ts'
+import type { User } from '#lib/service/engine/box.ts'
 
 export type Architecture = 'x86_64' | 'arm64'
 
@@ -17,6 +18,9 @@ export const suspendDeadlineMs = ({ lifecycle }: LaunchParameters): number =>
 
 export const findLaunchProblem = (parameters: LaunchParameters, machine: Architecture): LaunchProblem | undefined =>
   sizeProblem(parameters) ?? commandProblem(parameters) ?? machineProblem(parameters, machine)
+
+// Container engines accept no higher one.
+const maxUid = 2 ** 31 - 1
 
 const customFields = ['custom_cpu_cores', 'custom_gb_memory', 'custom_disk_size'] as const
 
@@ -60,9 +64,9 @@ const machineProblem = (parameters: LaunchParameters, machine: Architecture): La
   if (user) {
     if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user.username))
       return invalid('user_parameters.username', 'is not a valid user name')
-    if (user.uid < 0 || user.uid >= 2 ** 32 - 1) return invalid('user_parameters.uid', 'is not a valid user ID')
-    if (user.username !== 'user' || user.uid !== 1000)
-      return unsupported('user_parameters', 'must be user with uid 1000')
+    if (user.uid < 0 || user.uid > maxUid) return invalid('user_parameters.uid', `must be 0 to ${maxUid}`)
+    if ((user.uid === 0) !== (user.username === 'root'))
+      return invalid('user_parameters.uid', 'must be 0 for root, and for no other user')
   }
   if (services && services.length > 0) return unsupported('required_services', 'is not supported by this service')
   if (lifecycle?.resume_triggers?.axon_event)
@@ -75,6 +79,15 @@ export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: s
   const { allow_all: _, allowed_hostnames: hostnames, allowed_cidrs, ...switches } = egress
   if (allowed_cidrs.length > 0 || Object.values(switches).some(Boolean)) return undefined
   return hostnames.length > 0 ? { hostnames } : 'none'
+}
+
+/** Undefined for the default, `user` with uid 1000. */
+export const userOf = ({ user_parameters: user }: LaunchParameters): User | undefined =>
+  !user || (user.uid === 1000 && user.username === 'user') ? undefined : { uid: user.uid, name: user.username }
+
+export const homeOf = (parameters: LaunchParameters): string => {
+  const { uid, name } = userOf(parameters) ?? { uid: 1000, name: 'user' }
+  return uid === 0 ? '/root' : `/home/${name}`
 }
 
 /** Parameters of a request over those of its blueprint. A size, and what ends the devbox, are taken as a whole. */

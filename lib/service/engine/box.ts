@@ -17,6 +17,8 @@ export interface BoxEngine {
   start(spec: BoxSpec, report: (sentence: string) => void): Promise<Box>
   /** Why devboxes can't have a network policy of this kind, as a predicate. */
   networkProblem(network: Network): string | undefined
+  /** Why devboxes can't run as this user, as a predicate. */
+  userProblem(user: User): string | undefined
   readonly disks: Disks
   /**
    * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk; disks of
@@ -40,7 +42,7 @@ export interface BoxSpec {
   hasRun: boolean
   origin: Origin
   /** Default: `user` (1000), or root on a separate root file system. */
-  user?: User
+  user?: User | undefined
   /** Aborts the start. */
   signal: AbortSignal
 }

@@ -319,6 +319,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         )
       },
     }),
+    userProblem: () => undefined,
     networkProblem: (network) =>
       typeof network === 'object' && !address.isLocal
         ? 'allows some host names, which a remote container engine does not support'

@@ -28,6 +28,10 @@ export const createLocalEngine =
       isolation,
       description,
       disks,
+      userProblem({ uid }) {
+        if (isolation === 'none') return "requires isolation; devboxes without it run as the service's user"
+        return uid === 0 ? 'must not be root, except in containers' : undefined
+      },
       networkProblem: (network) =>
         isolation === 'none' && network !== 'public'
           ? "restricts access; devboxes without isolation use the host's network"
