@@ -157,6 +157,11 @@ export class Workbench {
     return within(seconds, error, this.#options.signal, work)
   }
 
+  /** Of a container; other devboxes have one network for all phases. */
+  async setNetwork(network: 'host' | 'none'): Promise<void> {
+    await this.#devbox().box.setOnline?.(network === 'host')
+  }
+
   async exists(path: string): Promise<boolean> {
     const how = { env: { FILE: path }, cwd: '/', user: null, isOwn: true, signal: this.#own }
     return (await this.run('[ -e "$FILE" ] || [ -L "$FILE" ]', how)).exitStatus === 0

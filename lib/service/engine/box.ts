@@ -180,6 +180,8 @@ export interface Box {
   readonly notEnforced: readonly string[]
   /** Of boxes that run commands as any of their users and copy files as root, without programs inside. */
   readonly archive?: Archive
+  /** Connects all networks of a container, or disconnects them. */
+  setOnline?(isOnline: boolean): Promise<void>
   /** Rejects if the command can't start. */
   start(command: Command): Promise<BoxProcess>
   /** Opens a pseudo-terminal at once; a later failure to start ends it. Throws if it can't be opened. */

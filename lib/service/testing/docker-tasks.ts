@@ -126,6 +126,21 @@ export const dockerTasks: Record<string, DockerTask> = {
   'no-network': dockerTask('FROM base\n', 'ls /sys/class/net >/nets', '[ "$(cat /nets)" = lo ]', {
     'task.toml': '[environment]\nallow_internet = false\n',
   }),
+  'network-by-phase': dockerTask(
+    'FROM base\n',
+    'ls /sys/class/net >/nets',
+    '[ "$(cat /nets)" = lo ] && ls /sys/class/net | grep -q eth',
+    { 'task.toml': '[agent]\nnetwork_mode = "no-network"\n' },
+  ),
+  'network-of-agent': dockerTask(
+    'FROM base\n',
+    'ls /sys/class/net >/nets',
+    'grep -q eth /nets && [ "$(ls /sys/class/net)" = lo ]',
+    {
+      'task.toml': '[environment]\nnetwork_mode = "no-network"\n[agent]\nnetwork_mode = "public"\n',
+      'environment/docker-compose.yaml': 'services: { beside: { image: base, command: sleep infinity } }\n',
+    },
+  ),
   memory: dockerTask(
     'FROM base\n',
     'python3 -c "bytearray(400 << 20)"; echo $? >/status',

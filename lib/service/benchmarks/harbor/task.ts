@@ -41,6 +41,9 @@ export interface TaskStep {
   minReward: MinReward | null
   healthcheck: Healthcheck | null
   separateVerifier: SeparateVerifier | null
+  /** Networks of its phases, where they can change: in containers. */
+  agentNetwork: TaskEnvironment['network']
+  verifierNetwork: TaskEnvironment['network']
   folder: string
 }
 
@@ -90,7 +93,7 @@ export const readTask = async (
   const environmentFolder = join(path, 'environment')
   const environment = taskEnvironmentOf(toml.environment, {
     folder: environmentFolder,
-    network: networkOf(toml, modes),
+    network: hasImages ? reachOf(networkModeOf(toml.environment)) : networkOf(toml, modes),
     forceBuild,
     hasImages,
   })
@@ -130,6 +133,10 @@ export const readTask = async (
       minReward: min_reward ?? null,
       healthcheck: healthcheck ?? null,
       separateVerifier,
+      agentNetwork: reachOf(agent?.network_mode ?? toml.agent?.network_mode ?? networkModeOf(toml.environment)),
+      verifierNetwork: reachOf(
+        verifier?.network_mode ?? toml.verifier?.network_mode ?? networkModeOf(toml.environment),
+      ),
       folder: join(path, folder),
     })
   }
@@ -224,6 +231,8 @@ const sharedModes = (toml: TaskToml): (NetworkMode | undefined)[] => {
   return [environment, agent, ...steps.map((step) => step.agent), ...verifiers].map((each) => each?.network_mode)
 }
 
+const reachOf = (mode: NetworkMode): TaskEnvironment['network'] => (mode === 'public' ? 'host' : 'none')
+
 /** Unspecified: tasks with an allowlist, or a network in some phases only. They get no network. */
 const networkOf = ({ environment }: TaskToml, modes: readonly (NetworkMode | undefined)[]): 'host' | 'none' => {
   if (modes.some((mode) => mode !== undefined && mode !== 'public')) return 'none'
@@ -260,7 +269,8 @@ const warningsOf = (
   const all: [unknown, string][] = [
     [modes.includes('allowlist'), 'network_mode allowlist is not supported: the task has no network'],
     [
-      modes.some((mode) => mode === 'no-network' || mode === 'public') &&
+      !hasImages &&
+        modes.some((mode) => mode === 'no-network' || mode === 'public') &&
         new Set(modes.map((mode) => mode ?? taskMode)).size > 1,
       'network_mode differs between phases: the task has no network in any of them',
     ],

@@ -39,6 +39,10 @@ export class TrialAgent {
     if (agent.name === 'oracle' && !task.steps.every((step) => solutionOf(task, step)))
       throw new TrialError('FileNotFoundError', 'The task has no solution/solve.sh for the oracle agent')
     if (!definition) return
+    const { environment, steps } = task
+    const isOffline = deps.images
+      ? steps.some(({ agentNetwork }) => agentNetwork === 'none')
+      : environment.network === 'none'
     this.#version = await prepareAgent(this.#workbench, definition, {
       ...options,
       installs: deps.installs,
@@ -47,7 +51,7 @@ export class TrialAgent {
         ...variablesOf(this.#workbench, definition, agent.kwargs),
         ...environmentOf(agent.env, reveal),
       },
-      restriction: task.environment.network === 'none' ? noNetwork : undefined,
+      restriction: isOffline ? noNetwork : undefined,
     })
     log.say(`Agent ${definition.name} from ${definition.origin}, version ${this.#version ?? 'unknown'}`)
   }

@@ -25,7 +25,10 @@ export const verify = async (
   await context.requireUnchangedTask()
   const { workbench } = agentDevbox
   const { separateVerifier } = step
-  if (!separateVerifier) return runVerifier(context, workbench, { task, step, workbench, built, copiesTests: true })
+  if (!separateVerifier) {
+    await workbench.setNetwork(step.verifierNetwork)
+    return runVerifier(context, workbench, { task, step, workbench, built, copiesTests: true })
+  }
   const { environment, getsTests, artifacts } = separateVerifier
   workbench.user = built.user
   await runCollectCommands(context, workbench, separateVerifier, built)

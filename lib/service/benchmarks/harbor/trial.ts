@@ -38,7 +38,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   const { task, problems } = await readTask(scenario.path, { forceBuild, hasImages: deps.images !== undefined })
   let devbox: TrialDevbox | undefined
   let agent: TrialAgent | undefined
-  let engine: string | null = null
+  let engine: string | null = deps.images ? 'container' : null
   let rewards: Rewards | null = null
   let exception: RunFailure | null = null
   try {
@@ -64,7 +64,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     if (error instanceof SandboxBuildFailedError && error.differs) log.warn({ sentence: error.message, differs: true })
   }
   if (devbox) {
-    engine = deps.devboxes.get(options.account, devbox.id).isolation?.sandbox ?? null
+    engine = deps.devboxes.get(options.account, devbox.id).isolation?.sandbox ?? engine
     await context.close(devbox, { from: '', to: '' })
   }
   const outcome = outcomeOf(rewards, exception)
@@ -131,7 +131,10 @@ const runStep = async (
 ): Promise<Rewards> => {
   const { log, options } = context
   await context
-    .phase('agent_execution', () => agent.run(task, step, built))
+    .phase('agent_execution', async () => {
+      await devbox.workbench.setNetwork(step.agentNetwork)
+      await agent.run(task, step, built)
+    })
     .catch((error: unknown) => {
       if (options.signal.aborted || !scoredDespiteFailure.includes((error as Error).name)) throw error
       log.fail(context.exceptionOf(error), error)

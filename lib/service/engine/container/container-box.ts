@@ -26,6 +26,7 @@ interface Options {
   env: Readonly<Record<string, string>>
   notEnforced: readonly string[]
   onEnd(): void
+  setOnline(isOnline: boolean): Promise<void>
 }
 
 const copyTimeoutMs = 60 * 60 * 1000
@@ -84,6 +85,10 @@ export class ContainerBox implements Box {
         this.#reportedKills = Math.max(this.#reportedKills, kills)
       },
     }
+  }
+
+  setOnline(isOnline: boolean): Promise<void> {
+    return this.#options.setOnline(isOnline)
   }
 
   get archive(): Archive {

@@ -244,6 +244,18 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     if (id !== undefined) await api.json('POST', `/networks/${id}/connect`, { body: { Container: Id } })
   }
 
+  const setOnline = async (containerId: string, isOnline: boolean, services: Services | undefined): Promise<void> => {
+    const { NetworkSettings } = await inspect(containerId)
+    const names = Object.keys(NetworkSettings.Networks)
+    if (names.some((name) => name !== 'none') === isOnline) return
+    const body = { Container: containerId, Force: true }
+    for (const name of names) await api.json('POST', `/networks/${name}/disconnect`, { body }).catch(ifMissing)
+    if (!isOnline) return
+    if (services) return services.connectMain(containerId)
+    const { id } = await bridge.ensure()
+    await api.json('POST', `/networks/${id}/connect`, { body: { Container: containerId } })
+  }
+
   const start = async (spec: BoxSpec, proxy: EgressProxy | undefined): Promise<ContainerBox> => {
     const { devboxId, origin, hasRun, signal } = spec
     const found = hasRun ? await inspect(containerName(devboxId)).catch(ifMissing) : undefined
@@ -279,6 +291,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         runsImage: asImage,
         env: proxy?.environment ?? {},
         notEnforced: notEnforced(spec, await readInfo()),
+        setOnline: (isOnline) => setOnline(containerId, isOnline, services),
         onEnd: () => {
           boxes.delete(containerId)
           void proxy?.end()

@@ -64,7 +64,7 @@ export class Services {
         const { dependsOn = [] } = service ?? run
         await Promise.all(dependsOn.map((dependency) => reached(dependency)))
         const id = service ? await this.#create(service) : mainId
-        if (!service && isOnline) await this.#connect(mainId, run, mainService)
+        if (!service && isOnline) await this.#connect(mainId, networksOf(run).slice(1), mainService)
         await api.json('POST', `/containers/${id}/start`, { signal: until })
         return id
       })()
@@ -86,6 +86,10 @@ export class Services {
     }
   }
 
+  connectMain(mainId: string): Promise<void> {
+    return this.#connect(mainId, networksOf(this.#options.run), mainService)
+  }
+
   async #create(service: ServiceRun): Promise<string> {
     const { api, names, hostConfig, cores, signal } = this.#options
     const { name, image, restart } = service
@@ -104,7 +108,7 @@ export class Services {
     }
     const query = { name: `${this.#prefix}${name}` }
     const { Id } = await api.json<{ Id: string }>('POST', '/containers/create', { query, body, signal })
-    await this.#connect(Id, service, name)
+    await this.#connect(Id, networksOf(service).slice(1), name)
     await putRunFiles(api, Id, service, signal)
     return Id
   }
@@ -119,8 +123,8 @@ export class Services {
     }
   }
 
-  async #connect(id: string, run: ContainerRun, name: string): Promise<void> {
-    for (const { name: network, aliases } of networksOf(run).slice(1)) {
+  async #connect(id: string, networks: ReturnType<typeof networksOf>, name: string): Promise<void> {
+    for (const { name: network, aliases } of networks) {
       const body = { Container: id, EndpointConfig: { Aliases: [name, ...aliases] } }
       await this.#options.api.json('POST', `/networks/${this.#prefix}${network}/connect`, { body })
     }
