@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,6 +7,7 @@ import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/d
 import { dockerTasks, writeDockerTask } from '#lib/service/testing/docker-tasks.ts'
 import { createJob, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { readZip } from '#lib/service/testing/zip.ts'
 
 describe.runIf(hasDocker)('a Harbor job with a container engine', () => {
   let docker: TestDocker
@@ -44,6 +45,24 @@ describe.runIf(hasDocker)('a Harbor job with a container engine', () => {
       expect(engine, scenario_name ?? '').toBe('container')
     }
   })
+
+  it('installs a named agent as root in the container and runs it as the user of the image', async () => {
+    const folder = join(service.dataDir, 'agents', 'helper')
+    mkdirSync(folder, { recursive: true })
+    const install = 'mkdir bin && echo "echo $(id -un) installed, >&2; id -un" >bin/helper && chmod +x bin/helper'
+    writeFileSync(
+      join(folder, 'agent.toml'),
+      `command = "helper >who"\nprograms = ["helper"]\n[install]\ncommand = '${install}'\n`,
+    )
+    const inline_yaml = 'agents: [{ name: helper }]\ndatasets: [{ path: tasks, task_names: [user] }]\n'
+    const { id } = await createJob(service.client, { type: 'harbor', inline_yaml })
+    const { benchmark_outcomes } = await untilEnded(service.client, id)
+    expect(benchmark_outcomes?.[0]?.scenario_outcomes[0]).toMatchObject({ score: 1, failure_reason: null })
+    const scenarioRun = benchmark_outcomes?.[0]?.scenario_outcomes[0]?.scenario_run_id
+    const response = await service.fetch(`/v1/scenarios/runs/${scenarioRun}/download_logs`, { method: 'POST' })
+    const output = readZip(Buffer.from(await response.arrayBuffer())).find(({ name }) => name.endsWith('command.txt'))
+    expect(output?.content.toString()).toBe('root installed,\n')
+  }, 60_000)
 
   it('leaves only labeled images behind', async () => {
     const left = async (path: string, key?: string) => {
