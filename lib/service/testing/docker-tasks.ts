@@ -134,6 +134,12 @@ export const dockerTasks: Record<string, DockerTask> = {
   ),
   'network-of-agent': dockerTask(
     'FROM base\n',
+    'ls /sys/class/net >/nets; timeout 2 bash -c "exec 3<>/dev/tcp/10.255.255.1/80"; echo $? >/private',
+    'grep -q eth /nets && [ "$(ls /sys/class/net) $(cat /private)" = "lo 1" ]',
+    { 'task.toml': '[environment]\nnetwork_mode = "no-network"\n[agent]\nnetwork_mode = "public"\n' },
+  ),
+  'network-of-agent-beside-a-service': dockerTask(
+    'FROM base\n',
     'ls /sys/class/net >/nets',
     'grep -q eth /nets && [ "$(ls /sys/class/net)" = lo ]',
     {

@@ -291,7 +291,14 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         runsImage: asImage,
         env: proxy?.environment ?? {},
         notEnforced: notEnforced(spec, await readInfo()),
-        setOnline: (isOnline) => setOnline(containerId, isOnline, services),
+        setOnline: async (isOnline) => {
+          await setOnline(containerId, isOnline, services)
+          if (isOnline && spec.network === 'none')
+            await openNetwork({ ...spec, network: 'public' }, box, {
+              proxy: undefined,
+              hasServices: services !== undefined,
+            })
+        },
         onEnd: () => {
           boxes.delete(containerId)
           void proxy?.end()
