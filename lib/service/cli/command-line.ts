@@ -134,7 +134,7 @@ const commands = {
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
-  doctor: { flags: ['data-dir', 'isolation', 'max-devboxes', 'min-free-memory', 'min-free-disk'], words: [] },
+  doctor: { flags: ['data-dir', 'isolation', 'engine', 'max-devboxes', 'min-free-memory', 'min-free-disk'], words: [] },
   help: { flags: serveFlags, words: [] },
 } satisfies Record<string, { flags: readonly string[]; words: readonly string[] }>
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
+import { hasDocker, sharedDocker } from '#lib/service/testing/docker.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
@@ -293,5 +294,24 @@ describe('doctor', () => {
     expect(stopped.code).toBe(1)
     expect(stopped.stdout).toMatch(/^wrong service +not responding/m)
     expect(stopped.stdout).not.toContain(ownKey())
+  })
+
+  it('reports a container engine that is required and missing', async () => {
+    const { code, stdout } = await command('doctor', '--engine', `unix://${dataDir}/none.sock`)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^wrong engine +The container engine at unix:\S+none\.sock can't be reached: ENOENT$/m)
+    expect((await command('doctor', '--engine', 'none')).stdout).toMatch(/^ +engine +no container engine; images/m)
+  })
+
+  it.runIf(hasDocker)('reports a container engine and what this service has in it', async () => {
+    const docker = await sharedDocker()
+    const engine = ['--engine', docker.url]
+    const { url } = await serve('--isolation', 'container', '--image', await docker.image('busybox'), ...engine)
+    await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
+    const { code, stdout } = await command('doctor', ...engine)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^ +engine +unix:\S+: .*\d+\.\d+.*, API 1\.\d+$/m)
+    expect(stdout).toMatch(/^ +engine +storage \w+, cgroup v[12] \(\w+\); memory, cpu, pids; disk per file$/m)
+    expect(stdout).toMatch(/^ +engine +1 container, 0 images and 1 network of this service$/m)
   })
 })

@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { machine, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
+import { engineUrl } from '#lib/service/engine/choose-engine.ts'
 import { describeLimits } from '#lib/service/engine/limits.ts'
 import { slirpProblem } from '#lib/service/engine/network/outbound.ts'
 import { machinePython } from '#lib/service/engine/python.ts'
 import { floorsOf, freeDisk } from '#lib/service/evictions/pressure.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
 import { descriptorsFor } from '#lib/service/kit/descriptors.ts'
-import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
+import { databaseName, runningService, serviceIdOf } from '#lib/service/store/data-dir.ts'
 import { inspectDatabase, lostDatabase } from '#lib/service/store/database.ts'
 import {
   countRecorded,
@@ -34,6 +35,7 @@ export const doctor = async (commandLine: CommandLine) => {
   const findings: Finding[] = [
     ...versions(),
     ...(await isolation(commandLine)),
+    ...(await containerEngine(commandLine)),
     ...(await service(commandLine)),
     ...data(commandLine),
     ...(await room(commandLine)),
@@ -81,6 +83,33 @@ const isolation = async ({ isolation: requested }: CommandLine): Promise<Finding
     ['ok', 'network', `one per devbox, outbound through ${outbound}`],
     ['ok', 'trials', await trialSystem()],
   ]
+}
+
+const containerEngine = async (commandLine: CommandLine): Promise<Finding[]> => {
+  const { dataDir, engine, isolation: requested, engineVariables } = commandLine
+  const finding = (verdict: Verdict, text: string): Finding => [verdict, 'engine', text]
+  const url = engineUrl(commandLine)
+  if (url === undefined && requested === 'container') return [finding('wrong', 'no container engine to run devboxes')]
+  if (url === undefined) return [finding('ok', 'no container engine; images are not available')]
+  try {
+    const { parseEngineAddress } = await import('#lib/service/engine/container/engine-address.ts')
+    const { describeEngine } = await import('#lib/service/engine/container/describe-engine.ts')
+    const address = parseEngineAddress(url, engineVariables)
+    const serviceId = existsSync(join(dataDir, 'service-id')) ? serviceIdOf(dataDir) : undefined
+    const { version, drivers, notLimited, containers, images, networks } = await describeEngine(address, serviceId)
+    const limits = notLimited.length === 0 ? 'memory, cpu, pids' : `not limited: ${notLimited.join(', ')}`
+    return [
+      finding('ok', `${url}: ${version}`),
+      finding(notLimited.length === 0 ? 'ok' : 'note', `${drivers}; ${limits}; disk per file`),
+      finding(
+        'ok',
+        `${countOf(containers, 'container')}, ${countOf(images, 'image')} and ${countOf(networks, 'network')} of this service`,
+      ),
+    ]
+  } catch (error) {
+    const isRequired = engine !== undefined || requested === 'container'
+    return [finding(isRequired ? 'wrong' : 'note', (error as Error).message)]
+  }
 }
 
 const trialSystem = async () => {

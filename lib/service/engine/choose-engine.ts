@@ -49,10 +49,21 @@ const chooseLocal = async (requested: Isolation | 'auto', log: (line: string) =>
 
 const defaultSocket = '/var/run/docker.sock'
 
-const chooseContainers = async ({ isolation, engine, engineVariables }: EngineChoice) => {
-  const { DOCKER_HOST } = engineVariables
+/** Undefined if no container engine is used. */
+export const engineUrl = ({
+  isolation,
+  engine,
+  engineVariables: { DOCKER_HOST },
+}: Omit<EngineChoice, 'image'>): string | undefined => {
+  if (isolation === 'bubblewrap' || isolation === 'none') return undefined
   const url = engine ?? (DOCKER_HOST || (existsSync(defaultSocket) ? `unix://${defaultSocket}` : 'none'))
-  if (url !== 'none' && isolation !== 'bubblewrap' && isolation !== 'none') {
+  return url === 'none' ? undefined : url
+}
+
+const chooseContainers = async (choice: EngineChoice) => {
+  const { isolation, engineVariables } = choice
+  const url = engineUrl(choice)
+  if (url !== undefined) {
     // Loaded only if needed: it takes 150 ms.
     const { parseEngineAddress } = await import('./container/engine-address.ts')
     const { createContainerEngine } = await import('./container/container-engine.ts')
