@@ -52,7 +52,9 @@ export const Devbox = z.object({
   /** Set if there is an idle policy. May be slightly early; missing if not reported. */
   last_used_ms: z.nullish(EpochMs),
   /** Isolation from the host, with a sentence per limit that is not enforced. Null until the first start; missing if not reported. */
-  isolation: z.nullish(z.object({ sandbox: openEnum(['bubblewrap', 'none']), not_enforced: z.array(z.string()) })),
+  isolation: z.nullish(
+    z.object({ sandbox: openEnum(['bubblewrap', 'none', 'container']), not_enforced: z.array(z.string()) }),
+  ),
 })
 export type Devbox = z.infer<typeof Devbox>
 

@@ -149,18 +149,22 @@ const sizeText = (launch: Devbox['launch_parameters']): string => {
   return launch.resource_size_request ?? 'Service default'
 }
 
-const Isolation = ({ isolation: { sandbox, not_enforced } }: { isolation: NonNullable<Devbox['isolation']> }) => (
+const isolationLabels = new Map([
+  ['bubblewrap', 'Bubblewrap: isolated processes, files and users'],
+  ['container', 'Container: isolated processes, files and users, with the system of an image'],
+  ['none', 'None: processes run directly on the host'],
+])
+
+export const Isolation = ({
+  isolation: { sandbox, not_enforced },
+}: {
+  isolation: NonNullable<Devbox['isolation']>
+}) => (
   <div className="space-y-2">
-    <p>
-      {sandbox === 'bubblewrap'
-        ? 'Bubblewrap: isolated processes, files and users'
-        : sandbox === 'none'
-          ? 'None: processes run directly on the host'
-          : sandbox}
-    </p>
+    <p>{isolationLabels.get(sandbox) ?? <VisibleText max={60}>{sandbox}</VisibleText>}</p>
     {not_enforced.length > 0 && (
       <>
-        <p className="text-muted">Not enforced on this machine:</p>
+        <p className="text-muted">Not enforced on its host:</p>
         <ul className="list-disc space-y-1 pl-5">
           {not_enforced.map((sentence) => (
             <li key={sentence}>

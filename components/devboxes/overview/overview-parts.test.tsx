@@ -3,13 +3,23 @@ import { expect, it } from 'vitest'
 import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { UsageCharts } from '../log/usage-charts.tsx'
-import { activeFor, RawDevbox } from './devbox-overview.tsx'
+import { activeFor, Isolation, RawDevbox } from './devbox-overview.tsx'
 import { Ending } from './ending.tsx'
 
 const devboxOf = (part: object): Devbox => readLeniently(Devbox, { id: 'dbx_1', status: 'running', ...part })
 const textOf = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const nothing = () => undefined
 const endingOf = (part: object) => textOf(renderToStaticMarkup(<Ending devbox={devboxOf(part)} onCopy={nothing} />))
+
+it.each([
+  ['container', 'Container: isolated processes, files and users, with the system of an image'],
+  ['constructor', 'constructor'],
+])('names the isolation %s', (sandbox, label) => {
+  const isolation = { sandbox, not_enforced: ['Memory: not limited'] }
+  const text = textOf(renderToStaticMarkup(<Isolation isolation={isolation} />))
+  expect(text).toContain(label)
+  expect(text).toContain('Memory: not limited')
+})
 
 it('explains why a devbox ended, even for an unknown reason', () => {
   expect(endingOf({})).toBe('')
