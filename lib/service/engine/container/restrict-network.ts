@@ -26,8 +26,8 @@ export const restrictNetwork = async (
       : [`dst ${gateway} proto tcp dport ${proxyPort}`]
   const blocked = network === 'public' ? blockedIpv4({ privateNetwork }) : ['0.0.0.0/0']
   const batch = [
-    ...allowed.map((selector) => `xfrm policy add ${selector} dir out priority 1 action allow`),
-    ...blocked.map((addresses) => `xfrm policy add dst ${addresses} dir out priority 2 action block`),
+    ...allowed.map((selector) => `xfrm policy update ${selector} dir out priority 1 action allow`),
+    ...blocked.map((addresses) => `xfrm policy update dst ${addresses} dir out priority 2 action block`),
   ]
   const inNetwork = (argv: readonly string[]) => {
     return { file: '/usr/bin/nsenter', args: ['-t', `${pid}`, '-n', '--', ...argv], env: {}, cwd: '/' }
