@@ -121,10 +121,18 @@ export class TaskImages {
     const stored = this.#queue.then(async () => {
       const all = Object.entries(this.#built).sort(([, a], [, b]) => a.usedMs - b.usedMs)
       let total = all.reduce((sum, [, { bytes }]) => sum + bytes, 0)
-      for (const [other, { bytes, builtFor }] of all) {
-        if (maxBytes === 0 || total <= maxBytes || other === tag || this.#building.has(other)) continue
+      for (const [other, { bytes, builtFor, usedMs }] of all) {
+        // A trial may be about to start with it.
+        const isRecent = image.usedMs - usedMs < keptMs
+        if (maxBytes === 0 || total <= maxBytes || isRecent || this.#building.has(other)) continue
         // An image in use stays; the next build tries again.
-        if (!(await images.remove(other).then(Boolean, () => false))) continue
+        if (
+          !(await images.remove(other).then(
+            () => true,
+            () => false,
+          ))
+        )
+          continue
         total -= bytes
         delete this.#built[other]
         log({ level: 'info', message: `The image built for ${builtFor} (${sizeText(bytes)}) is removed to make room` })
@@ -137,6 +145,7 @@ export class TaskImages {
 }
 
 export const taskImageLabel = 'devdeck.task'
+const keptMs = 10 * 60 * 1000
 /** In the reason of a failed build. */
 const maxLastLines = 20
 
