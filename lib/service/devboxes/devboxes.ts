@@ -131,6 +131,7 @@ export class Devboxes {
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
         shouldRetry: false,
       })
+    await engineOf(plan).requireAvailable?.()
     const id = newId('dbx')
     try {
       await mkdir(folderOf(id), { recursive: true, mode: 0o700 })
@@ -293,11 +294,16 @@ export class Devboxes {
     return this.get(account, id)
   }
 
-  resume(account: string, id: string): Devbox {
-    const reason = resumeRefusal(this.get(account, id))
-    if (reason) throw invalidState(reason)
+  async resume(account: string, id: string): Promise<Devbox> {
+    const requireResumable = () => {
+      const reason = resumeRefusal(this.get(account, id))
+      if (reason) throw invalidState(reason)
+    }
+    requireResumable()
     networkOf(this.#spec(id), this.#options)
     this.#requireDescriptors()
+    await this.#options.engineOf(this.#spec(id)).requireAvailable?.()
+    requireResumable()
     this.#options.store.clearUse(id)
     this.#move(id, 'resume')
     this.#start(id)

@@ -205,12 +205,14 @@ export class DevboxSession {
       return this.#box
     })
     await removeStaged(this.#folder)
-    void box.ended.then((cause) => {
-      if (stopped.aborted || cause === undefined) return
-      this.#log('error', cause)
-      this.#host.problem(cause)
-      return this.#fail('health_check_failed')
-    })
+    void box.ended
+      .then((cause) => {
+        if (stopped.aborted || cause === undefined) return
+        this.#log('error', cause)
+        this.#host.problem(cause)
+        return this.#fail('health_check_failed')
+      })
+      .catch(logFailure(`Could not end devbox ${this.id}`))
     if (stopped.aborted) return
     const revealed = secrets.reveal(spec.account, spec.secrets)
     for (const [name, secret] of Object.entries(spec.secrets))

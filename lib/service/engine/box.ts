@@ -20,6 +20,8 @@ export interface BoxEngine {
   /** Why devboxes can't run as this user, as a predicate. */
   userProblem(user: User): string | undefined
   readonly disks: Disks
+  /** Rejects with `unavailable` if devboxes can't be started now. */
+  requireAvailable?(): Promise<void>
   /**
    * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk; disks of
    * others are removed, except by engines that keep them in the data folder.

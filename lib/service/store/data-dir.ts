@@ -49,10 +49,11 @@ export const openDataDir = (path: string): DataDir => {
   }
 }
 
-/** With the inode, so that a copy does not claim the original's processes, and the boot, because inodes are reused. */
+/** A copy has another id, so that it doesn't claim the original's processes and containers. A reboot keeps the id. */
 export const serviceIdOf = (path: string): string => {
-  const { dev, ino } = statSync(path, { bigint: true })
-  const parts = [readOrCreate(join(path, 'service-id'), randomUUID), dev, ino, bootId()]
+  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true })
+  // Device numbers may change at a reboot, but not every file system has birth times.
+  const parts = [readOrCreate(join(path, 'service-id'), randomUUID), ino, birthtimeNs || dev]
   return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 32)
 }
 
@@ -70,8 +71,6 @@ const watchedFiles = (path: string, { dev, ino }: Stats) => {
     return undefined
   }
 }
-
-const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 
 export const makeDataDir = (path: string) => {
   mkdirSync(path, { recursive: true, mode: 0o700 })

@@ -9,6 +9,8 @@ while kill -0 "$parent" 2>/dev/null && [ ! -e "$folder/stop" ]; do
   }
   sleep 0.2
 done
+# An engine leaves its bridges on the host when it ends.
+docker -H "unix://$folder/docker.sock" network prune --force >/dev/null 2>&1
 kill "$daemon" 2>/dev/null
 wait "$daemon"
 rm -rf "$folder"

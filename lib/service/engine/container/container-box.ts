@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ContainerStats } from 'dockerode'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import type { Archive, Box, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
 import { connectInside } from './connect-inside.ts'
@@ -65,10 +66,12 @@ export class ContainerBox implements Box {
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     this.ended = promise
     const sockets = new Set<Socket>()
+    const lost = new AbortController()
     this.#end = (cause) => {
       if (this.#hasEnded) return
       this.#hasEnded = true
       resolve(cause)
+      lost.abort(new ServiceError('unavailable', cause ?? 'The devbox was stopped'))
       for (const socket of sockets) socket.destroy()
       onEnd()
     }
@@ -79,6 +82,7 @@ export class ContainerBox implements Box {
       env,
       user: undefined,
       sockets,
+      signal: lost.signal,
       ended: this.ended,
       exitOf: (execId) => this.#exitOf(execId).promise,
       countKills: (kills) => {
@@ -150,6 +154,7 @@ export class ContainerBox implements Box {
   }
 
   async isDiskFull(): Promise<boolean> {
+    if (this.#hasEnded) return false
     const argv = ['/bin/sh', '-c', 'df -Pk "$0" | tail -n 1', this.home]
     // Fails in a container that has ended.
     const result = await runInside(this.#target, argv).catch(() => undefined)
@@ -182,7 +187,12 @@ export class ContainerBox implements Box {
 
   async #stop(): Promise<void> {
     if (this.#hasEnded) return
-    await stopContainer(this.#options.api, this.containerId)
+    // Without an engine, the next connection stops the container.
+    const stopped = stopContainer(this.#options.api, this.containerId)
+    await Promise.race([stopped, this.ended]).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error
+      logFailure('Could not stop a container')(error)
+    })
     this.#end(undefined)
   }
 

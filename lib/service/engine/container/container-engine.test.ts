@@ -165,6 +165,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
     expect(await containers()).toEqual([])
   })
 
+  const nameOf = (id: string, service = serviceId) => `devdeck-${service.slice(0, 12)}-${id}`
   const containers = async (service = serviceId) => {
     const filters = { label: [`devdeck.service=${service}`] }
     const found = await docker.api.json<{ Names: string[]; State: string }[]>('GET', '/containers/json', {
@@ -381,7 +382,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
     // A killed service stops nothing.
     const next = engineOn(docker, first)
     await next.recover(new Set([known.id]))
-    expect(await containers(first)).toEqual([`devdeck-${known.id} exited`])
+    expect(await containers(first)).toEqual([`${nameOf(known.id, first)} exited`])
     expect(await containers(other)).toHaveLength(1)
     expect(await unknown.box.ended).toMatch(/outside/)
     const { box } = await start(known.again, next)
@@ -392,7 +393,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
   it('reports a container that was removed from outside', async () => {
     const { box, id } = await start()
     const process = await box.start({ argv: ['/bin/sleep', '1000'], env: {} })
-    await docker.api.json('DELETE', `/containers/devdeck-${id}`, { query: { force: true } })
+    await docker.api.json('DELETE', `/containers/${nameOf(id)}`, { query: { force: true } })
     expect(await box.ended).toBe('The container was removed from outside')
     expect(await process.exited).toBe(137)
   })

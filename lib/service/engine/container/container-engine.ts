@@ -6,7 +6,7 @@ import type { BoxEngine, BoxSpec, ImageRun, Images } from '../box.ts'
 import { maxProcesses } from '../cgroup.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
 import { configOf, hostConfigOf, putRunFiles } from './container-run.ts'
-import { createContainerDisks, snapshotImage } from './disks.ts'
+import { createContainerDisks } from './disks.ts'
 import { createEgress, type EgressProxy } from './egress.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
@@ -25,6 +25,11 @@ export interface ContainerOptions {
   defaultImage: string
 }
 
+interface Image {
+  Id: string
+  Config: Pick<ImageInspectInfo['Config'], 'User' | 'WorkingDir' | 'Env'>
+}
+
 export type ContainerEngine = BoxEngine & { images: Images }
 
 const keepAlive = 'while sleep 2000000000 & wait $!; do :; done; read -r _'
@@ -35,14 +40,17 @@ const rootCapabilities = [
   ...['SYS_CHROOT', 'AUDIT_WRITE'],
 ]
 
+const maxPingMs = 5000
 const maxContainerLog = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '1' } }
-
-const containerName = (devboxId: string): string => `devdeck-${devboxId}`
 
 /** Runs devboxes as containers through the Docker Engine API. */
 export const createContainerEngine = ({ address, serviceId, defaultImage }: ContainerOptions): ContainerEngine => {
   const api = new EngineApi(address)
-  const images = createImages(api)
+  const images = createImages(api, serviceId)
+  // A copied data folder has the same devboxes and snapshots, but another service id.
+  const prefix = `devdeck-${serviceId.slice(0, 12)}`
+  const containerName = (devboxId: string): string => `${prefix}-${devboxId}`
+  const snapshotImage = (snapshotId: string): string => `${prefix}-snapshot:${snapshotId}`
   const readFacts = createFactReader(api)
   const bridge = createNetwork(api, serviceId, { isInternal: false })
   const internal = createNetwork(api, serviceId, { isInternal: true })
@@ -83,11 +91,15 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   const networkFor = ({ network }: BoxSpec) =>
     network === 'none' ? undefined : network === 'public' ? bridge : internal
 
-  const removeContainer = (id: string) =>
-    api.json('DELETE', `/containers/${id}`, { query: { force: true, v: true } }).catch((error: unknown) => {
+  const removeContainer = async (id: string): Promise<void> => {
+    const found = await inspect(id).catch(ifMissing)
+    if (!found) return
+    await api.json('DELETE', `/containers/${id}`, { query: { force: true, v: true } }).catch((error: unknown) => {
       // 409: its removal is in progress.
       if (!(error instanceof EngineResponseError) || ![404, 409].includes(error.status)) throw error
     })
+    await images.removeUnused(found.Image)
+  }
 
   let wasLost = false
   const events = followEvents(api, serviceId, {
@@ -147,7 +159,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   const create = async (
     spec: BoxSpec,
-    image: ImageInspectInfo,
+    image: Image,
     services: Services | undefined,
     cores: number,
   ): Promise<string> => {
@@ -181,12 +193,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       },
       ...(spec.network === 'public' && services?.firstNetwork().container),
     }
+    // Not aborted: the engine would still create it.
     const post = () =>
-      api.json<{ Id: string }>('POST', '/containers/create', {
-        query: { name: containerName(devboxId) },
-        body,
-        signal: spec.signal,
-      })
+      api.json<{ Id: string }>('POST', '/containers/create', { query: { name: containerName(devboxId) }, body })
     const created = await post().catch(async (error: unknown) => {
       // A crash may have left a container that never ran.
       if (!(error instanceof EngineResponseError) || error.status !== 409) throw error
@@ -196,7 +205,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     return created.Id
   }
 
-  const install = async (containerId: string, spec: BoxSpec, facts: ImageFacts, image: ImageInspectInfo) => {
+  const install = async (containerId: string, spec: BoxSpec, facts: ImageFacts, image: Image) => {
     const { origin, folder, signal } = spec
     const asImage = origin.kind === 'image' && origin.run !== undefined
     const owner = asImage ? userOfImage(facts, origin.run?.user ?? image.Config.User) : userOf(spec)
@@ -260,7 +269,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     const { devboxId, origin, hasRun, signal } = spec
     const found = hasRun ? await inspect(containerName(devboxId)).catch(ifMissing) : undefined
     if (hasRun && !found) throw new Error('its disk is missing from the container engine')
-    const image = found ? await api.json<ImageInspectInfo>('GET', `/images/${found.Image}/json`) : await imageOf(spec)
+    const image = found ? { Id: found.Image, Config: found.Config } : await imageOf(spec)
     const run = origin.kind === 'image' ? origin.run : undefined
     const { NCPU: cores } = await readInfo()
     const services =
@@ -305,8 +314,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         },
       })
       boxes.set(containerId, box)
+      signal.throwIfAborted()
       if (services) await services.up(containerId, { isOnline: spec.network === 'public' })
-      else await api.json('POST', `/containers/${containerId}/start`, { signal })
+      else await api.json('POST', `/containers/${containerId}/start`)
       await openNetwork(spec, box, { proxy, hasServices: services !== undefined })
       if (found) await box.emptyRunFolder()
       if (asImage) await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
@@ -331,9 +341,12 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     images,
     disks: createContainerDisks(api, {
       containerOf: containerName,
+      snapshotImage,
+      removeImage: images.remove,
       async remove(devboxId) {
         kept?.delete(devboxId)
         // Otherwise the next connection removes it.
+        if (wasLost) return
         await removeContainer(containerName(devboxId)).catch(
           logFailure(`Could not remove the container of devbox ${devboxId}`),
         )
@@ -356,6 +369,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       } finally {
         starting.delete(spec.devboxId)
       }
+    },
+    async requireAvailable() {
+      await api.json('GET', '/_ping', { timeoutMs: maxPingMs })
     },
     async recover(devboxIds) {
       kept = new Set(devboxIds)

@@ -4,12 +4,16 @@ import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
 
 const maxCommitMs = 60 * 60 * 1000
 
-export const snapshotImage = (snapshotId: string): string => `devdeck-snapshot:${snapshotId}`
+interface Options extends Pick<Disks, 'remove'> {
+  containerOf: (devboxId: string) => string
+  snapshotImage: (snapshotId: string) => string
+  removeImage: (image: string) => Promise<void>
+}
 
 /** Disks are the writable layers of containers; snapshots are images. */
 export const createContainerDisks = (
   api: EngineApi,
-  { containerOf, remove }: { containerOf: (devboxId: string) => string } & Pick<Disks, 'remove'>,
+  { containerOf, snapshotImage, removeImage, remove }: Options,
 ): Disks => ({
   async snapshot(devboxId, snapshotId, signal) {
     const [repo, tag] = snapshotImage(snapshotId).split(':')
@@ -25,9 +29,7 @@ export const createContainerDisks = (
   },
   hasSnapshot: async (snapshotId) =>
     (await api.json('GET', `/images/${snapshotImage(snapshotId)}/json`).catch(ifMissing)) !== undefined,
-  async removeSnapshot(snapshotId) {
-    await api.json('DELETE', `/images/${snapshotImage(snapshotId)}`, { query: { force: true } }).catch(ifMissing)
-  },
+  removeSnapshot: (snapshotId) => removeImage(snapshotImage(snapshotId)),
   async usedBytes(devboxId, signal) {
     const query = { size: true }
     const found = await api

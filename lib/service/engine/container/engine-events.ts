@@ -33,7 +33,7 @@ export const followEvents = (api: EngineApi, serviceId: string, handlers: Handle
     const broken = new AbortController()
     const filters = { type: ['container'], label: [`devdeck.service=${serviceId}`] }
     const signal = AbortSignal.any([broken.signal, closed.signal])
-    const stream = await api.stream('GET', '/events', { query: { filters }, signal })
+    const stream = await api.stream('GET', '/events', { query: { filters }, signal, timeoutMs: pingMs })
     // A remote engine may vanish without closing the connection.
     const check = () => void api.json('GET', '/_ping', { timeoutMs: pingMs }).catch(() => broken.abort())
     const timer = setInterval(check, pingMs).unref()

@@ -14,6 +14,8 @@ export interface ExecTarget {
   user: string | undefined
   /** Open connections, closed when the engine is lost. */
   sockets: Set<Socket>
+  /** Aborts when the container has ended. */
+  signal: AbortSignal
   /** Resolves when the container has ended. */
   ended: Promise<unknown>
   /** Resolves with the exit status that the engine reports, or never. */
@@ -26,10 +28,11 @@ const lostStatus = 137
 const lastOutputMs = 200
 
 export const createExec = async (
-  { api, containerId, cwd, env, user, sockets }: ExecTarget,
+  { api, containerId, cwd, env, user, sockets, signal }: ExecTarget,
   command: Command & { tty?: boolean },
 ): Promise<{ id: string; socket: Socket }> => {
   const { Id: id } = await api.json<{ Id: string }>('POST', `/containers/${containerId}/exec`, {
+    signal,
     body: {
       AttachStdin: command.stdin ?? false,
       AttachStdout: true,
@@ -41,7 +44,7 @@ export const createExec = async (
       ...((command.user ?? user) !== undefined && { User: command.user ?? user }),
     },
   })
-  const socket = await api.hijack(`/exec/${id}/start`, { Detach: false, Tty: command.tty ?? false })
+  const socket = await api.hijack(`/exec/${id}/start`, { Detach: false, Tty: command.tty ?? false }, signal)
   sockets.add(socket)
   socket.once('close', () => sockets.delete(socket))
   return { id, socket }

@@ -56,7 +56,11 @@ export const userOfImage = ({ passwd }: ImageFacts, user: string): ImageUser => 
   return { uid: Number.isInteger(uid) ? uid : 0, gid: 0, home: uid === 0 ? '/root' : '/' }
 }
 
-export const environmentOf = ({ Config }: Pick<ImageInspectInfo, 'Config'>): Record<string, string> =>
+export const environmentOf = ({
+  Config,
+}: {
+  Config?: Pick<ImageInspectInfo['Config'], 'Env'>
+}): Record<string, string> =>
   Object.fromEntries(
     (Config?.Env ?? []).map((line) => {
       const cut = line.indexOf('=')

@@ -9,13 +9,19 @@ import { jsonLines } from './json-lines.ts'
 export interface ContainerImages extends Images {
   /** Rejects with the reason if the engine doesn't have the image and can't pull it. */
   require(image: string, signal?: AbortSignal): Promise<ImageInspectInfo>
+  /** Removes an image that `remove` kept because a container used it. */
+  removeUnused(id: string): Promise<void>
 }
+
+const serviceLabel = 'devdeck.service'
+// Of images that containers still use.
+const removedRepository = 'devdeck-removed'
 
 // The engine responds to a build once it has read the context.
 const buildTimeoutMs = 60 * 60 * 1000
 const pullTimeoutMs = 10 * 60 * 1000
 
-export const createImages = (api: EngineApi): ContainerImages => {
+export const createImages = (api: EngineApi, serviceId: string): ContainerImages => {
   const find = (image: string, signal?: AbortSignal) =>
     api.json<ImageInspectInfo>('GET', `/images/${image}/json`, { signal }).catch(ifMissing)
 
@@ -26,6 +32,15 @@ export const createImages = (api: EngineApi): ContainerImages => {
     const stream = await api.stream('POST', '/images/create', { query, signal: stop, timeoutMs: pullTimeoutMs })
     for await (const { error } of jsonLines<{ error?: string }>(stream)) if (error !== undefined) throw new Error(error)
   }
+
+  const removeUnlessUsed = (image: string): Promise<boolean> =>
+    api.json('DELETE', `/images/${image}`).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof EngineResponseError) || ![404, 409].includes(error.status)) throw error
+        return error.status === 404
+      },
+    )
 
   const images: ContainerImages = {
     async require(image, signal) {
@@ -81,7 +96,19 @@ export const createImages = (api: EngineApi): ContainerImages => {
     },
 
     async remove(image) {
-      await api.json('DELETE', `/images/${image}`, { query: { force: true } }).catch(ifMissing)
+      const owner = (await find(image))?.Config.Labels?.[serviceLabel]
+      if (owner !== undefined && owner !== serviceId) return
+      if (await removeUnlessUsed(image)) return
+      // A container can't be committed without its image.
+      const { Id } = (await find(image)) ?? {}
+      if (Id === undefined) return
+      const query = { repo: removedRepository, tag: Id.slice('sha256:'.length) }
+      await api.json('POST', `/images/${image}/tag`, { query })
+      await api.json('DELETE', `/images/${image}`).catch(ifMissing)
+    },
+
+    async removeUnused(id) {
+      await removeUnlessUsed(`${removedRepository}:${id.slice('sha256:'.length)}`)
     },
   }
   return images
