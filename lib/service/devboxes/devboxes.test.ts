@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,10 +7,11 @@ import { createClient } from '#lib/client/client.ts'
 import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
-import { startService } from '#lib/service/testing/service.ts'
+import { sharedBase, startService } from '#lib/service/testing/service.ts'
 
 const spawnService = async (dataDir: string, isolation: string, key: string) => {
-  const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', isolation]
+  const engine = isolation === 'container' ? ['--engine', await sharedBase(), '--image', 'base'] : ['--engine', 'none']
+  const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', isolation, ...engine]
   const { child, ready } = runCommand(flags, { DEVDECK_API_KEYS: `test:${key}` })
   return { child, client: createClient({ baseUrl: await ready, headers: { authorization: `Bearer ${key}` } }) }
 }
@@ -19,8 +20,12 @@ describeUnderEachIsolation('a killed service, under isolation', (isolation) => {
   it('leaves no processes behind and restores every devbox to its state before the kill', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-killed-'))
     const { child, client } = await spawnService(dataDir, isolation, 'ak_killed_0123456789')
-    const create = (body: DevboxCreate = {}) => client.devboxes.createAndAwaitRunning({ body })
     const get = ({ id }: Devbox, of = client) => of.devboxes.get({ params: { id } })
+    const create = async (body: DevboxCreate = {}) => {
+      const devbox = await client.devboxes.create({ body })
+      await expect.poll(async () => (await get(devbox)).status).toBe('running')
+      return devbox
+    }
     const run = ({ id }: Devbox, command: string, of = client) =>
       of.executions.executeSync({ params: { id }, body: { command } })
     const idle = (idle_time_seconds: number, on_idle: 'suspend' | 'shutdown'): DevboxCreate => ({
@@ -50,10 +55,11 @@ describeUnderEachIsolation('a killed service, under isolation', (isolation) => {
       await create(idle(4, 'suspend')),
       await create(idle(3600, 'suspend')),
     ]
-    const waiting = '[ -e ~/again ] || { touch ~/again; sleep 1000; }'
+    const waiting = '[ -e ~/again ] || { touch ~/again; echo waiting; sleep 1000; }'
     const initializing = await client.devboxes.create({ body: { launch_parameters: { launch_commands: [waiting] } } })
     await client.devboxes.waitForStatus({ params: { id: initializing.id }, body: { statuses: ['initializing'] } })
-    await expect.poll(() => existsSync(join(dataDir, 'devboxes', initializing.id, 'home', 'again'))).toBe(true)
+    const logs = () => client.logs.list({ params: { id: initializing.id }, query: {} })
+    await expect.poll(async () => (await logs()).logs.some(({ message }) => message === 'waiting')).toBe(true)
     const ending = await create()
     const [provisioning, restoring] = await Promise.all([
       client.devboxes.create({ body: { file_mounts: { mounted: 'mounted' } } }),

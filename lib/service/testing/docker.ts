@@ -10,9 +10,6 @@ import { EngineApi } from '#lib/service/engine/container/engine-api.ts'
 
 const has = (program: string) => spawnSync('/bin/sh', ['-c', `command -v ${program}`]).status === 0
 
-/** Whether this machine can start a container engine and make images for it. */
-export const hasDocker = process.getuid?.() === 0 && ['dockerd', 'busybox', 'mmdebstrap'].every(has)
-
 const script = fileURLToPath(new URL('./dockerd.sh', import.meta.url))
 
 export class TestDocker {
@@ -32,12 +29,21 @@ export class TestDocker {
   }
 
   async untilUp(): Promise<void> {
-    await until(`the container engine (${join(this.folder, 'log')})`, () =>
+    await until('the container engine', () =>
       this.api.json('GET', '/_ping').then(
         () => true,
-        () => false,
+        () => {
+          const problem = /failed to start daemon.*/i.exec(this.#log)?.[0]
+          if (problem) throw new Error(problem)
+          return false
+        },
       ),
     )
+  }
+
+  get #log(): string {
+    const file = join(this.folder, 'log')
+    return existsSync(file) ? readFileSync(file, 'utf8') : ''
   }
 
   /** Kills the engine. It stays away until `revive`. */
@@ -141,9 +147,21 @@ const once = async (lock: string, action: () => Promise<void>): Promise<void> =>
 }
 
 const until = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
-  const giveUpAtMs = Date.now() + 120_000
+  const giveUpAtMs = Date.now() + 280_000
   while (!(await isTrue())) {
     if (Date.now() > giveUpAtMs) throw new Error(`Timed out waiting for ${what}`)
     await delay(50)
   }
 }
+
+/** Whether this machine can start a container engine and make images for it. */
+export const hasDocker =
+  process.getuid?.() === 0 &&
+  ['dockerd', 'busybox', 'mmdebstrap'].every(has) &&
+  (await sharedDocker().then(
+    () => true,
+    (error: Error) => {
+      console.error(`The container tests are skipped: ${error.message}`)
+      return false
+    },
+  ))

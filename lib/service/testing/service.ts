@@ -34,7 +34,7 @@ export interface TestService {
 }
 
 /** URL of an engine with the image `base`. */
-const sharedBase = async (): Promise<string> => {
+export const sharedBase = async (): Promise<string> => {
   const docker = await sharedDocker()
   await docker.image('base')
   return docker.url
