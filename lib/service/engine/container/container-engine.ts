@@ -267,7 +267,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   const start = async (spec: BoxSpec, proxy: EgressProxy | undefined): Promise<ContainerBox> => {
     const { devboxId, origin, hasRun, signal } = spec
-    const found = hasRun ? await inspect(containerName(devboxId)).catch(ifMissing) : undefined
+    const existing = await inspect(containerName(devboxId)).catch(ifMissing)
+    // One that never started may lack files.
+    const found = hasRun || (existing && Date.parse(existing.State.StartedAt) > 0) ? existing : undefined
     if (hasRun && !found) throw new Error('its disk is missing from the container engine')
     const image = found ? { Id: found.Image, Config: found.Config } : await imageOf(spec)
     const run = origin.kind === 'image' ? origin.run : undefined
