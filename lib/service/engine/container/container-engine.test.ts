@@ -324,6 +324,28 @@ describe.skipIf(!hasDocker)('container engine', () => {
       expect(await containers()).toEqual([])
     })
 
+    it('keeps the users and files of an image behind symlinks', async () => {
+      const root = { uid: 0, name: 'root' }
+      const { box, id } = await start({ origin: { kind: 'image', image: await docker.image('busybox') }, user: root })
+      const script = [
+        'mkdir -p /var/home/user /var/run /var/tmp && echo old >/var/home/user/old && chmod 1777 /var/tmp',
+        'echo app:x:7:7::/:/bin/sh >>/etc/passwd && mv /etc/passwd /var/passwd && ln -s ../var/passwd /etc/passwd',
+        'rm -r /home /tmp /run; ln -s var/home /home; ln -s /var/tmp /tmp; ln -s /var/run /run; ls -l /',
+      ]
+      expect((await run(box, script.join('; '))).stdout).toMatch(/home -> .*run -> .*tmp -> /s)
+      const snapshotId = newId('snp')
+      await engine.disks.snapshot(id, snapshotId, new AbortController().signal)
+      const { box: copy, again } = await start({ origin: { kind: 'snapshot', snapshotId } })
+      const check =
+        'cat ~/old; id -un app; id -un root; whoami; touch /tmp/new; for each in /home /run /tmp; do readlink $each; done'
+      const seen = 'old\napp\nroot\nuser\nvar/home\n/var/run\n/var/tmp\n'
+      expect((await run(copy, check)).stdout).toBe(seen)
+      await copy.stop()
+      const { box: resumed } = await start(again)
+      expect((await run(resumed, 'cat ~/old; ls /var/tmp; readlink /run')).stdout).toBe('old\nnew\n/var/run\n')
+      await engine.disks.removeSnapshot(snapshotId)
+    })
+
     it('restores a snapshot of a running devbox', async () => {
       const { box, id } = await start()
       await run(box, 'echo snap >~/snap; head -c 1000000 /dev/urandom >~/data; echo mine >~/.bashrc')

@@ -27,7 +27,7 @@ export interface ContainerOptions {
 
 interface Image {
   Id: string
-  Config: Pick<ImageInspectInfo['Config'], 'User' | 'WorkingDir' | 'Env'>
+  Config: Pick<ImageInspectInfo['Config'], 'User' | 'WorkingDir' | 'Env' | 'Volumes'>
 }
 
 export type ContainerEngine = BoxEngine & { images: Images }
@@ -212,7 +212,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     const { home, uid, gid } = owner
     const hasBashrc = asImage || (await api.exists(`/containers/${containerId}/archive`, { path: `${home}/.bashrc` }))
     const files = asImage ? [] : userFiles(facts, userOf(spec).name, owner, hasBashrc)
-    await putFiles(api, containerId, [...files, ...serviceFiles(owner)], signal)
+    await putFiles(api, containerId, [...files, ...serviceFiles(facts, owner)], signal)
     for (const [name, path] of [
       ['home', home],
       ['tmp', '/tmp'],
@@ -285,7 +285,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       const { home, uid, gid } = asImage ? userOfImage(facts, run?.user ?? image.Config.User) : userOf(spec)
       if (found) {
         await reconnect(found, spec)
-        await putFiles(api, containerId, serviceFiles({ home, uid, gid }), signal)
+        await putFiles(api, containerId, serviceFiles(facts, { home, uid, gid }), signal)
       } else {
         await install(containerId, spec, facts, image)
         if (run) await putRunFiles(api, containerId, run, signal)
@@ -301,7 +301,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         hasBash: facts.hasBash,
         runsImage: asImage,
         env: proxy?.environment ?? {},
-        notEnforced: notEnforced(spec, await readInfo()),
+        notEnforced: notEnforced(spec, image.Config.Volumes ?? {}, await readInfo()),
         setOnline: async (isOnline) => {
           await setOnline(containerId, isOnline, services)
           if (isOnline && spec.network === 'none')
@@ -465,13 +465,14 @@ const devboxEnvironment = (spec: BoxSpec, path = defaultPath): Record<string, st
   }
 }
 
-const notEnforced = ({ limits }: BoxSpec, info: EngineInfo): string[] => {
+const notEnforced = ({ limits }: BoxSpec, volumes: object, info: EngineInfo): string[] => {
   const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
   return [
     ...(info.MemoryLimit ? [] : [`Memory: ${gigabytes(limits.memoryBytes)} requested, not limited`]),
     ...(info.CpuCfsQuota ? [] : [`CPU: ${limits.cpuCores} requested, not limited`]),
     ...(info.PidsLimit === false ? ['Processes: not limited'] : []),
     `Disk: ${gigabytes(limits.diskBytes)} per file; total usage is measured and a devbox over the limit is suspended`,
+    ...Object.keys(volumes).map((path) => `Disk: ${path} is a volume of the image, not limited and not in snapshots`),
   ]
 }
 

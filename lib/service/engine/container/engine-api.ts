@@ -58,6 +58,13 @@ export class EngineApi {
     return (await this.json('HEAD', path, { query }).catch(ifMissing)) !== undefined
   }
 
+  /** Stats a path of a container, without following a symlink at its end. */
+  async statInside(archive: string, path: string): Promise<{ linkTarget: string } | undefined> {
+    const response = await this.stream('HEAD', archive, { query: { path } }).catch(ifMissing)
+    const stat = response?.resume().headers['x-docker-container-path-stat']
+    return stat === undefined ? undefined : JSON.parse(Buffer.from(String(stat), 'base64').toString('utf8'))
+  }
+
   async #dial<T>(method: Method, path: string, request: Request, how: object): Promise<T> {
     const { query = {}, body, file, signal, timeoutMs = defaultTimeoutMs } = request
     const deadline = new AbortController()

@@ -8,7 +8,11 @@ export interface ImageFacts {
   passwd: string
   group: string
   hasBash: boolean
+  /** Top-level folders that are symlinks. */
+  links: ReadonlySet<string>
 }
+
+const writtenFolders = ['/etc', '/home', '/run', '/tmp']
 
 /** Reads facts from a container that was just created from an image, once per image. */
 export const createFactReader = (api: EngineApi) => {
@@ -17,14 +21,16 @@ export const createFactReader = (api: EngineApi) => {
     const found = known.get(imageId)
     if (found) return found
     const archive = `/containers/${containerId}/archive`
-    const exists = (path: string) => api.exists(archive, { path })
-    const read = async (path: string) => {
+    const stat = (path: string) => api.statInside(archive, path)
+    const read = async (link: string) => {
+      const path = (await stat(link))?.linkTarget || link
       const content = await api.json<Buffer>('GET', archive, { query: { path } }).catch(ifMissing)
       return (content && firstFile(content)) ?? ''
     }
-    const [hasShell, hasBash, passwd, group] = await Promise.all([
-      exists('/bin/sh'),
-      exists('/bin/bash'),
+    const [hasShell, hasBash, links, passwd, group] = await Promise.all([
+      stat('/bin/sh'),
+      stat('/bin/bash'),
+      Promise.all(writtenFolders.map(async (path) => ((await stat(path))?.linkTarget ? path : []))),
       read('/etc/passwd'),
       read('/etc/group'),
     ])
@@ -32,7 +38,7 @@ export const createFactReader = (api: EngineApi) => {
       throw new ServiceError('invalid_argument', 'The image has no /bin/sh, which devboxes require', {
         shouldRetry: false,
       })
-    const facts = { passwd, group, hasBash }
+    const facts = { passwd, group, hasBash: hasBash !== undefined, links: new Set(links.flat()) }
     known.set(imageId, facts)
     return facts
   }

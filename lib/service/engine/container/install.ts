@@ -20,8 +20,8 @@ interface Owner {
 }
 
 /** Files of the service, empty at every start. */
-export const serviceFiles = ({ uid, gid }: Owner): TarEntry[] => [
-  { path: '/run', mode: 0o755 },
+export const serviceFiles = ({ links }: ImageFacts, { uid, gid }: Owner): TarEntry[] => [
+  ...folder(links, '/run', 0o755),
   { path: runFolder, mode: 0o700, uid, gid },
   { path: runCommandPath, mode: 0o644, content: read('./run-command.sh') },
   { path: bashrcPath, mode: 0o644, content: read('../bashrc') },
@@ -29,23 +29,27 @@ export const serviceFiles = ({ uid, gid }: Owner): TarEntry[] => [
 
 /** The devbox's user and its home, where the image doesn't provide them. */
 export const userFiles = (
-  { passwd, group }: ImageFacts,
+  { passwd, group, links }: ImageFacts,
   name: string,
   { uid, gid, home }: Owner,
   hasBashrc: boolean,
 ): TarEntry[] => [
-  { path: '/etc', mode: 0o755 },
+  ...folder(links, '/etc', 0o755),
   {
     path: '/etc/passwd',
     mode: 0o644,
     content: withLine(passwd, name, uid, `${name}:x:${uid}:${gid}::${home}:/bin/bash`),
   },
   { path: '/etc/group', mode: 0o644, content: withLine(group, name, gid, `${name}:x:${gid}:`) },
-  { path: '/home', mode: 0o755 },
+  ...folder(links, '/home', 0o755),
   { path: home, mode: 0o755, uid, gid },
-  { path: '/tmp', mode: 0o1777 },
+  ...folder(links, '/tmp', 0o1777),
   ...(hasBashrc ? [] : [{ path: `${home}/.bashrc`, mode: 0o644, uid, gid, content: defaultBashrc }]),
 ]
+
+// The engine would replace a symlink.
+const folder = (links: ReadonlySet<string>, path: string, mode: number): TarEntry[] =>
+  links.has(path) ? [] : [{ path, mode }]
 
 const withLine = (file: string, name: string, id: number, line: string): string => {
   const others = file
