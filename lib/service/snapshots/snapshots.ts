@@ -48,14 +48,15 @@ export class Snapshots {
   /** Call after a restart, before devboxes start. */
   recover(): void {
     const { store, folder, lostAndFound } = this.#options
-    for (const id of store.withStatus('in_progress')) {
+    const interrupted = store.withStatus('in_progress')
+    for (const id of interrupted) {
       const copy = readSnapshotFile(join(folder, id))
       if (copy) store.complete(id, copy.size_bytes ?? 0)
       else store.fail(id, 'The service stopped while the snapshot was in progress')
     }
     const names = namesIn(folder)
     for (const name of names) if (!store.find(name)) lostAndFound.take('snapshots', name)
-    void this.#cleanUp(names).catch(logFailure('Could not delete leftovers of deleted snapshots'))
+    void this.#cleanUp([...names, ...interrupted]).catch(logFailure('Could not delete leftovers of deleted snapshots'))
   }
 
   async #cleanUp(names: readonly string[]): Promise<void> {

@@ -324,6 +324,22 @@ describe.skipIf(!hasDocker)('container engine', () => {
       expect(await containers()).toEqual([])
     })
 
+    it('removes the image of an aborted snapshot once the engine has made it', async () => {
+      const { box, id } = await start()
+      await run(box, 'head -c 200000000 /dev/urandom >~/data')
+      const state = async () =>
+        (await docker.api.json<{ State: { Status: string } }>('GET', `/containers/${nameOf(id)}/json`)).State.Status
+      const snapshotId = newId('snp')
+      const abort = new AbortController()
+      const taking = engine.disks.snapshot(id, snapshotId, abort.signal)
+      await expect.poll(state, { interval: 10 }).toBe('paused')
+      abort.abort()
+      await expect(taking).rejects.toThrow(/aborted/)
+      await engine.disks.removeSnapshot(snapshotId)
+      await expect.poll(state, { timeout: 20_000 }).toBe('running')
+      await expect.poll(() => engine.disks.hasSnapshot(snapshotId)).toBe(false)
+    })
+
     it('keeps the users and files of an image behind symlinks', async () => {
       const root = { uid: 0, name: 'root' }
       const { box, id } = await start({ origin: { kind: 'image', image: await docker.image('busybox') }, user: root })

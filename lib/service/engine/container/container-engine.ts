@@ -102,10 +102,28 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   }
 
   let wasLost = false
+  const disks = createContainerDisks(api, {
+    containerOf: containerName,
+    snapshotImage,
+    removeImage: images.remove,
+    async remove(devboxId) {
+      kept?.delete(devboxId)
+      // Otherwise the next connection removes it.
+      if (wasLost) return
+      await removeContainer(containerName(devboxId)).catch(
+        logFailure(`Could not remove the container of devbox ${devboxId}`),
+      )
+    },
+  })
+
   const events = followEvents(api, serviceId, {
-    event: (event) => boxes.get(event.containerId)?.handle(event),
+    event(event) {
+      boxes.get(event.containerId)?.handle(event)
+      if (event.action === 'commit') disks.retryRemovals().catch(logFailure('Could not delete the copy of a snapshot'))
+    },
     async connected() {
       await reconcile()
+      await disks.retryRemovals()
       if (wasLost) logError({ message: `The container engine at ${api.url} is available again` })
       wasLost = false
     },
@@ -341,19 +359,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     isolation: 'container',
     description: 'Isolated by a container: own users, processes, network, files and host name',
     images,
-    disks: createContainerDisks(api, {
-      containerOf: containerName,
-      snapshotImage,
-      removeImage: images.remove,
-      async remove(devboxId) {
-        kept?.delete(devboxId)
-        // Otherwise the next connection removes it.
-        if (wasLost) return
-        await removeContainer(containerName(devboxId)).catch(
-          logFailure(`Could not remove the container of devbox ${devboxId}`),
-        )
-      },
-    }),
+    disks,
     userProblem: () => undefined,
     networkProblem: (network) =>
       typeof network === 'object' && !address.isLocal

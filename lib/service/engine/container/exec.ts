@@ -86,6 +86,8 @@ export const startProcess = async (target: ExecTarget, command: Command): Promis
   const [, group, pid] = /^(\d+) (\d+)$/.exec(line ?? '') ?? []
   if (group === undefined || pid === undefined) {
     socket.destroy()
+    // Rejects if the engine was lost.
+    if (line === undefined) await inspectExec(target.api, id)
     throw new Error(line?.trim() || 'The command could not be started')
   }
   let hasExited = false

@@ -1,4 +1,5 @@
 import type { ImageInspectInfo } from 'dockerode'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { ImageBuild, ImageInfo, Images } from '../box.ts'
 import { BuildError } from '../build-error.ts'
 import { BuildOutput } from './build-output.ts'
@@ -86,7 +87,9 @@ export const createImages = (api: EngineApi, serviceId: string): ContainerImages
         }
       } catch (error) {
         signal.throwIfAborted()
-        throw error instanceof EngineResponseError ? new BuildError(plainError(error.message)) : error
+        if (error instanceof EngineResponseError) throw new BuildError(plainError(error.message))
+        if (error instanceof BuildError || error instanceof ServiceError) throw error
+        throw api.unavailable('closed the connection during the build', error)
       } finally {
         lines.end()
       }
