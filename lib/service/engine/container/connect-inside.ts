@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import { duplexPair } from 'node:stream'
-import { createExec, type ExecTarget } from './exec.ts'
+import { createExec, type ExecTarget, killInside } from './exec.ts'
 import { splitStreams } from './exec-streams.ts'
 
-// Relays a connection to loopback with what images have. Prints + once connected, or - if refused. bash can't
+// Relays a connection to loopback with what images have. Prints its pid, then + once connected, or - if refused. bash can't
 // close one direction alone, so it comes last.
 const relay = `use IO::Socket::INET; $| = 1;
 $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$ARGV[0]") or do { print "-"; exit };
@@ -11,7 +11,8 @@ print "+";
 if (!($child = fork)) { while (sysread(STDIN, $b, 65536)) { print $s $b; $s->flush } $s->shutdown(1); exit }
 while (sysread($s, $b, 65536)) { print $b } kill "KILL", $child;`
 
-const script = `perl -MIO::Socket::INET -e 1 2>/dev/null && exec perl -e '${relay}' "$1"
+const script = `echo $$
+perl -MIO::Socket::INET -e 1 2>/dev/null && exec perl -e '${relay}' "$1"
 grep -qi ":$(printf %04X "$1") [0-9]*:0000 0A" /proc/net/tcp /proc/net/tcp6 || { printf -- -; exit; }
 printf +
 command -v nc >/dev/null && exec nc 127.0.0.1 "$1"
@@ -26,17 +27,27 @@ export const connectInside = async (target: ExecTarget, port: number): Promise<D
   stderr.setEncoding('utf8').on('data', (text: string) => {
     problem = (problem + text).slice(-500)
   })
-  const first = await new Promise<Buffer | undefined>((resolve) => {
-    stdout.once('data', (chunk: Buffer) => {
-      stdout.pause()
-      if (chunk.length > 1) stdout.unshift(chunk.subarray(1))
-      resolve(chunk.subarray(0, 1))
+  let hasEnded = false
+  const head = await new Promise<string | undefined>((resolve) => {
+    let read = Buffer.alloc(0)
+    const take = (chunk: Buffer) => {
+      read = Buffer.concat([read, chunk])
+      const at = read.indexOf('\n') + 1
+      if (at === 0 || read.length === at) return
+      stdout.off('data', take).pause()
+      if (read.length > at + 1) stdout.unshift(read.subarray(at + 1))
+      resolve(read.toString('latin1', 0, at + 1))
+    }
+    stdout.on('data', take)
+    stdout.once('end', () => {
+      hasEnded = true
+      resolve(undefined)
     })
-    stdout.once('end', () => resolve(undefined))
   })
-  if (first?.toString() !== '+') {
+  const [pid, result] = head?.split('\n') ?? []
+  if (result !== '+') {
     socket.destroy()
-    const message = first
+    const message = result
       ? `connect ECONNREFUSED 127.0.0.1:${port}`
       : `No way to connect inside the container: ${problem}`
     throw Object.assign(new Error(message), { code: 'ECONNREFUSED' })
@@ -44,6 +55,10 @@ export const connectInside = async (target: ExecTarget, port: number): Promise<D
   const [ours, theirs] = duplexPair()
   stdout.pipe(theirs).pipe(socket)
   socket.once('close', () => ours.destroy())
-  ours.once('close', () => socket.destroy())
+  ours.once('close', () => {
+    socket.destroy()
+    // Otherwise the relay would wait for the listener to close the connection.
+    if (!hasEnded) killInside(target, 'SIGKILL', `-${pid}`, undefined).catch(() => undefined)
+  })
   return ours
 }

@@ -32,6 +32,8 @@ interface Options {
 
 const copyTimeoutMs = 60 * 60 * 1000
 const diskFullBelowKiB = 8 * 1024
+// A process may end before its start has been handled.
+const exitMemoryMs = 60_000
 const ownProcesses = 2
 
 /** A running container. */
@@ -174,9 +176,14 @@ export class ContainerBox implements Box {
 
   handle({ action, attributes }: ContainerEvent): void {
     if (action === 'oom') this.#killEvents++
-    else if (action === 'exec_die') this.#exitOf(attributes.execID ?? '').resolve(Number(attributes.exitCode))
+    else if (action === 'exec_die') this.#execEnded(attributes.execID ?? '', Number(attributes.exitCode))
     else if (action === 'die') void this.#died(attributes.exitCode ?? '?')
     else if (action === 'destroy') this.#end('The container was removed from outside')
+  }
+
+  #execEnded(execId: string, exitStatus: number) {
+    this.#exitOf(execId).resolve(exitStatus)
+    setTimeout(() => this.#exits.delete(execId), exitMemoryMs).unref()
   }
 
   #exitOf(execId: string): PromiseWithResolvers<number> {

@@ -397,6 +397,18 @@ describe.skipIf(!hasDocker)('container engine', () => {
       expect(answer.slice(0, 3)).toBe('cba')
     })
 
+    it('ends inside when it is dropped', async () => {
+      const { box } = await start()
+      const script =
+        'import socket\ns=socket.create_server(("127.0.0.1",7000))\nprint("up",flush=True)\nc,_=s.accept()\nopen("/tmp/open","w")\ns.accept()'
+      const server = await box.start({ argv: ['/usr/bin/python3', '-c', script], env: {} })
+      await new Promise((resolve) => server.stdout.once('data', resolve))
+      const socket = await box.connect(7000)
+      await expect.poll(async () => (await run(box, 'test -e /tmp/open && pgrep -c perl')).stdout).not.toBe('')
+      socket.destroy()
+      await expect.poll(async () => (await run(box, 'pgrep perl')).status).toBe(1)
+    })
+
     it('works without perl and bash', async () => {
       const { box } = await start({ origin: { kind: 'image', image: await docker.image('busybox') } })
       await expect(box.connect(7000)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
