@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -72,13 +72,29 @@ export class TestDocker {
         await makers[name](unfinished)
         await rename(unfinished, archive)
       }
-      const query = { fromSrc: '-', repo: name }
-      const stream = await this.api.stream('POST', '/images/create', { query, file: readFileSync(archive) })
-      let output = ''
-      for await (const chunk of stream) output += chunk
-      if (!/sha256:/.test(output)) throw new Error(output)
+      await this.#send('/images/create', { fromSrc: '-', repo: name }, readFileSync(archive))
     })
     return name
+  }
+
+  /** The image `base` with Node. */
+  async nodeImage(): Promise<string> {
+    await this.image('base')
+    await once(join(this.folder, 'image-node'), async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'devdeck-node-image-'))
+      await writeFile(join(folder, 'Dockerfile'), 'FROM base\nCOPY node /usr/local/bin/node\n')
+      await copyFile(process.execPath, join(folder, 'node'))
+      const context = spawnSync('tar', ['-C', folder, '-c', '.'], { maxBuffer: 2 ** 30 }).stdout
+      await this.#send('/build', { t: 'node' }, context)
+      await rm(folder, { recursive: true })
+    })
+    return 'node'
+  }
+
+  async #send(path: string, query: Record<string, string>, file: Buffer) {
+    let output = ''
+    for await (const chunk of await this.api.stream('POST', path, { query, file })) output += chunk
+    if (!/sha256:/.test(output)) throw new Error(output)
   }
 }
 
