@@ -1,9 +1,10 @@
-# Usage: dockerd.sh FOLDER PID. Runs a container engine until the process ends, then removes its folder.
+# Usage: dockerd.sh FOLDER PID. Runs a container engine until the process ends, then removes its folder. The default
+# address pools have room for 31 networks of all engines on the machine.
 folder=$1 parent=$2
 while kill -0 "$parent" 2>/dev/null && [ ! -e "$folder/stop" ]; do
   [ -e "$folder/pause" ] || kill -0 "$daemon" 2>/dev/null || {
     unshare --mount dockerd --default-ulimit nofile=1024:1024 --data-root "$folder/data" --exec-root "$folder/exec" \
-      -p "$folder/pid" -H "unix://$folder/docker.sock" >>"$folder/log" 2>&1 &
+      --default-address-pool base=10.128.0.0/12,size=26 -p "$folder/pid" -H "unix://$folder/docker.sock" >>"$folder/log" 2>&1 &
     daemon=$!
     echo "$daemon" >"$folder/daemon"
   }
