@@ -91,7 +91,12 @@ export class Tunnels {
           { shouldRetry: false },
         )
       await this.#devboxes.reaches(account, id, ['suspended', 'failure', 'shutdown'], wakeMs, signal)
-      if (this.#devboxes.get(account, id).status === 'suspended') await this.#devboxes.resume(account, id)
+      const isSuspended = () => this.#devboxes.get(account, id).status === 'suspended'
+      if (isSuspended())
+        await this.#devboxes.resume(account, id).catch((error: unknown) => {
+          // Another request has resumed it meanwhile.
+          if (isSuspended()) throw error
+        })
     }
     const awake = await this.#devboxes.reaches(account, id, ['running', 'failure', 'shutdown'], wakeMs, signal)
     if (awake?.status !== 'running')
