@@ -180,7 +180,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     await devboxes.close()
     await logs.flush()
   })
-  await engines.recover(new Set(store.devboxes.withDisk()))
+  await engines.recover(new Set(store.devboxes.withDisk()), (id) => store.devboxes.find(id) !== undefined)
   snapshots.recover()
   objects.recover()
   blueprints.recover()

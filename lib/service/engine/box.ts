@@ -23,10 +23,11 @@ export interface BoxEngine {
   /** Rejects with `unavailable` if devboxes can't be started now. */
   requireAvailable?(): Promise<void>
   /**
-   * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk; disks of
-   * others are removed, except by engines that keep them in the data folder.
+   * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk. Disks
+   * that ended devboxes left in a container engine are removed; those of unknown devboxes are never, since the database
+   * may be an older one.
    */
-  recover(devboxIds: ReadonlySet<string>): Promise<void>
+  recover(devboxIds: ReadonlySet<string>, isKnown: (devboxId: string) => boolean): Promise<void>
   close(): Promise<void>
 }
 

@@ -30,7 +30,7 @@ export interface Engines {
     blueprint?: { image: string | null } | undefined
   }): EngineKind
   of(kind: EngineKind): BoxEngine
-  recover(devboxIds: ReadonlySet<string>): Promise<void>
+  recover: BoxEngine['recover']
   close(): Promise<void>
 }
 
@@ -107,8 +107,8 @@ export const probeEngine = (choice: EngineChoice) => {
         if (!container) throw noContainers(choice)
         return container
       },
-      async recover(devboxIds) {
-        await Promise.all([local.recover(devboxIds), container?.recover(devboxIds)])
+      async recover(...devboxes) {
+        await Promise.all([local.recover(...devboxes), container?.recover(...devboxes)])
       },
       async close() {
         await Promise.all([local.close(), container?.close()])

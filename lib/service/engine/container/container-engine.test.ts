@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
 import { hasDocker, ownDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
 import type { Box, BoxSpec, Command } from '../box.ts'
@@ -24,7 +24,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
     await docker.image('base')
     folder = await mkdtemp(join(tmpdir(), 'devdeck-containers-'))
     engine = engineOn(docker)
-    await engine.recover(new Set())
+    await engine.recover(new Set(), () => true)
   })
   afterAll(async () => {
     await engine?.close()
@@ -420,23 +420,30 @@ describe.skipIf(!hasDocker)('container engine', () => {
     })
   })
 
-  it('removes unknown containers at the start, stops known ones, and leaves those of other services', async () => {
+  it('removes containers of ended devboxes at the start, stops all others, and leaves those of other services', async () => {
     const [first, other] = [newId('svc'), newId('svc')]
     const old = engineOn(docker, first)
     const stranger = engineOn(docker, other)
-    for (const each of [old, stranger]) await each.recover(new Set())
+    for (const each of [old, stranger]) await each.recover(new Set(), () => true)
     const known = await start({}, old)
+    const ended = await start({}, old)
     const unknown = await start({}, old)
     await start({}, stranger)
     await run(known.box, 'echo kept >~/kept')
     // A killed service stops nothing.
     const next = engineOn(docker, first)
-    await next.recover(new Set([known.id]))
-    expect(await containers(first)).toEqual([`${nameOf(known.id, first)} exited`])
+    const logged = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    await next.recover(new Set([known.id]), (id) => id !== unknown.id)
+    expect(logged.mock.calls.join()).toContain(`${nameOf(unknown.id, first)} belongs to no devbox`)
+    logged.mockRestore()
+    expect(new Set(await containers(first))).toEqual(
+      new Set([known, unknown].map(({ id }) => `${nameOf(id, first)} exited`)),
+    )
     expect(await containers(other)).toHaveLength(1)
-    expect(await unknown.box.ended).toMatch(/outside/)
+    expect(await ended.box.ended).toMatch(/outside/)
     const { box } = await start(known.again, next)
     expect((await run(box, 'cat ~/kept')).stdout).toBe('kept\n')
+    await next.disks.remove(unknown.id)
     for (const each of [old, stranger, next]) await each.close()
   })
 
@@ -453,7 +460,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
     const second = engineOn(own)
     try {
       await own.image('busybox')
-      await second.recover(new Set())
+      await second.recover(new Set(), () => true)
       const image = { kind: 'image', image: 'busybox' } as const
       const { box, id, again } = await start({ origin: image }, second)
       expect(await containers()).toEqual([])
@@ -478,8 +485,12 @@ describe.skipIf(!hasDocker)('container engine', () => {
       if (!revived) throw new Error('not started')
       expect((await run(revived, 'cat ~/kept')).stdout).toBe('kept\n')
       await second.disks.remove(id)
-      const left = await own.api.json('GET', '/containers/json', { query: { all: true } })
-      expect(left).toEqual([])
+      const names = async () =>
+        (await own.api.json<{ Names: string[] }[]>('GET', '/containers/json', { query: { all: true } })).flatMap(
+          ({ Names }) => Names,
+        )
+      // At the latest when the lost connection is back.
+      await expect.poll(names).toEqual([])
     } finally {
       await second.close()
       await own.close()

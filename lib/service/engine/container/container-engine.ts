@@ -59,6 +59,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   const starting = new Set<string>()
   /** Devboxes whose containers stay; unknown until `recover`. */
   let kept: Set<string> | undefined
+  let isKnown: (devboxId: string) => boolean = () => false
+  /** Devboxes whose containers are kept although the database has none. */
+  const reported = new Set<string>()
 
   const listContainers = () =>
     api.json<ContainerSummary[]>('GET', '/containers/json', {
@@ -75,8 +78,12 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
       if (starting.has(devboxId)) continue
-      if (!kept.has(devboxId)) await removeContainer(Id)
+      if (!kept.has(devboxId) && isKnown(devboxId)) await removeContainer(Id)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(api, Id)
+      if (kept.has(devboxId) || isKnown(devboxId) || reported.has(devboxId)) continue
+      reported.add(devboxId)
+      const message = `Container ${containerName(devboxId)} belongs to no devbox of the database and is kept. Recover the devbox, or remove the container`
+      logError({ level: 'warn', message })
     }
     const active = new Set([...starting, ...[...boxes.values()].map((box) => box.devboxId)])
     await removeServices(api, serviceId, (devboxId) => !active.has(devboxId))
@@ -381,8 +388,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     async requireAvailable() {
       await api.json('GET', '/_ping', { timeoutMs: maxPingMs })
     },
-    async recover(devboxIds) {
+    async recover(devboxIds, isKnownDevbox) {
       kept = new Set(devboxIds)
+      isKnown = isKnownDevbox
       const problem = await events.connected.then(
         () => undefined,
         (error: Error) => error,
