@@ -23,7 +23,7 @@ describe.runIf(hasDocker)('a Harbor job whose container engine is killed', () =>
       dockerTask('FROM base\n', solution, '[ -e /done ]', { 'environment/docker-compose.yaml': compose }),
     )
     service = await startService({ engine: docker.url, datasets: [datasets] })
-  }, 120_000)
+  })
   afterAll(async () => {
     await service?.close()
     await docker?.close()
@@ -58,5 +58,5 @@ describe.runIf(hasDocker)('a Harbor job whose container engine is killed', () =>
     await expect.poll(() => docker.api.json('GET', '/containers/json', all), { timeout: 20_000 }).toEqual([])
     const networks = async () => (await docker.api.json<{ Name: string }[]>('GET', '/networks')).map(({ Name }) => Name)
     await expect.poll(networks, { timeout: 20_000 }).not.toContainEqual(expect.stringMatching(/^devdeck-dbx/))
-  }, 180_000)
+  })
 })
