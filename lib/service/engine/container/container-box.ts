@@ -209,7 +209,9 @@ export class ContainerBox implements Box {
     const state = await api
       .json<{ State: { Status: string; OOMKilled: boolean } }>('GET', `/containers/${containerId}/json`)
       .catch(() => undefined)
-    if (!state || state.State.Status === 'removing') return this.#end('The container was removed from outside')
+    // Dead: removed but for some of its files.
+    if (!state || ['removing', 'dead'].includes(state.State.Status))
+      return this.#end('The container was removed from outside')
     if (state.State.OOMKilled) this.#killEvents++
     const { runsImage } = this.#options
     const exited = `The first process of the container exited (exit status ${exitCode})`
