@@ -181,7 +181,7 @@ export interface Box {
   /** Path inside of the interactive shells' bashrc; undefined if the shell isn't bash. */
   readonly bashrc: string | undefined
   readonly notEnforced: readonly string[]
-  /** Of boxes that run commands as any of their users and copy files as root, without programs inside. */
+  /** Copies files in and out as root, without programs inside. Undefined where the engine has no such means. */
   readonly archive?: Archive
   /** Connects all networks of a container, or disconnects them. */
   setOnline?(isOnline: boolean): Promise<void>

@@ -211,20 +211,20 @@ while True:
   'shared-volume': withoutDockerfile(
     dockerTask(
       '',
-      'until [ -s /work/out ]; do sleep 0.05; done; cat /work/out >/answer',
+      'until [ -s /shared/out ]; do sleep 0.05; done; cat /shared/out >/answer',
       '[ "$(cat /answer)" = "hello from worker: token, settings" ] && [ "$(cat /conf/a)" = settings ]',
       {
         'task.toml': '[environment]\ndocker_image = "base"\n[environment.env]\nTOKEN = "token"\n',
         'environment/conf/a': 'settings',
         'environment/docker-compose.yaml': `services:
   main:
-    volumes: ["work:/work", "./conf:/conf:ro"]
+    volumes: ["work:/shared", "./conf:/conf:ro"]
   worker:
     image: base
     environment: { WORD: "\${TOKEN:-none}" }
-    command: ["sh", "-c", "echo hello from $$(hostname): $$WORD, $$(cat /conf/a) >/work/out; sleep infinity"]
+    command: ["sh", "-c", "echo hello from $$(hostname): $$WORD, $$(cat /conf/a) >/shared/out; sleep infinity"]
     hostname: worker
-    volumes: ["work:/work", "./conf:/conf:ro"]
+    volumes: ["work:/shared", "./conf:/conf:ro"]
 volumes: { work: {} }
 `,
       },

@@ -18,7 +18,7 @@ afterAll(() => rmSync(task, { recursive: true, force: true }))
 const read = (text: string, variables = {}) => readCompose(text, { folder, taskFolder: task, variables })
 
 describe('readCompose', () => {
-  it('reads services beside main', () => {
+  it('reads the services that run with main', () => {
     const { compose, problems } = read(
       `
 x-common: &common

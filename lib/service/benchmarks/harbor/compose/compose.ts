@@ -23,7 +23,7 @@ export interface ComposeService extends Omit<ServiceRun, 'image'> {
 
 export interface Compose {
   main: ContainerRun & Pick<ComposeService, 'build' | 'image' | 'dependsOn'>
-  /** The services beside `main`. */
+  /** All but `main`. */
   services: ComposeService[]
   /** Networks without a way out. */
   internalNetworks: string[]
