@@ -51,7 +51,7 @@ export const describeLimits = (isolation: LocalIsolation): string => {
 
 const countsProcesses = (isolation: LocalIsolation) => isolation === 'bubblewrap' && process.getuid?.() !== 0
 
-const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
+export const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
 
 const checkIntervalMs = 500
 const forkBombRefusals = 50

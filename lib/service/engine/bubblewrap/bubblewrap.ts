@@ -7,17 +7,9 @@ import { basename, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { devboxEnvironment, markers } from '../environment.ts'
 import { type Enforcement, enforceLimits } from '../limits.ts'
-import {
-  baseEnvironment,
-  bashrc,
-  type Launch,
-  type LocalCommand,
-  type LocalSpec,
-  markers,
-  spawnIn,
-  userOf,
-} from '../local/launch.ts'
+import { bashrc, type Launch, type LocalCommand, type LocalSpec, spawnIn, userOf } from '../local/launch.ts'
 import { createLocalBox, type LocalBox } from '../local/local-box.ts'
 import { createLocalEngine } from '../local/local-engine.ts'
 import { createConnector } from '../network/connector.ts'
@@ -247,7 +239,7 @@ const enter = (
   outbound: Outbound['environment'],
   { argv, env, tty }: LocalCommand,
 ): Launch => {
-  const all = { ...baseEnvironment(spec, { home: homeOf(spec), tmp }), ...outbound, ...env }
+  const all = { ...devboxEnvironment(spec, { home: homeOf(spec), tmp }, userOf(spec).name), ...outbound, ...env }
   return {
     appliesLimits: true,
     file: perl,

@@ -4,6 +4,8 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
 import type { BoxEngine, BoxSpec, ImageRun, Images } from '../box.ts'
 import { maxProcesses } from '../cgroup.ts'
+import { devboxEnvironment, markers } from '../environment.ts'
+import { gigabytes } from '../limits.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
 import { configOf, hostConfigOf, putRunFiles } from './container-run.ts'
 import { createContainerDisks } from './disks.ts'
@@ -192,13 +194,13 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     const run = origin.kind === 'image' ? origin.run : undefined
     const network = networkFor(spec)
     await network?.ensure()
-    const { uid } = userOf(spec)
+    const { uid, name, home } = userOf(spec)
     const own = {
       Entrypoint: ['/bin/sh', '-c', keepAlive],
       Cmd: [],
       User: `${uid}:${uid}`,
       WorkingDir: '/',
-      Env: lines(devboxEnvironment(spec, environmentOf(image).PATH)),
+      Env: lines(devboxEnvironment(spec, { home, tmp: '/tmp' }, name, environmentOf(image).PATH)),
       Healthcheck: { Test: ['NONE'] },
     }
     const body = {
@@ -459,28 +461,7 @@ const userOf = ({ user = { uid: 1000, name: 'user' } }: BoxSpec) => ({
   home: user.uid === 0 ? '/root' : `/home/${user.name}`,
 })
 
-const markers = ({ serviceId, devboxId }: BoxSpec) => ({ DEVDECK_SERVICE_ID: serviceId, DEVDECK_DEVBOX_ID: devboxId })
-
-const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-
-const devboxEnvironment = (spec: BoxSpec, path = defaultPath): Record<string, string> => {
-  const { home, name } = userOf(spec)
-  const own = `${home}/.local/bin`
-  return {
-    ...markers(spec),
-    PATH: path.split(':').includes(own) ? path : `${own}:${path}`,
-    HOME: home,
-    TMPDIR: '/tmp',
-    USER: name,
-    LOGNAME: name,
-    SHELL: '/bin/bash',
-    LANG: 'C.UTF-8',
-    DEVDECK_DEVBOX_NAME: spec.hostname,
-  }
-}
-
 const notEnforced = ({ limits }: BoxSpec, volumes: object, info: EngineInfo): string[] => {
-  const gigabytes = (bytes: number) => `${Number((bytes / 2 ** 30).toFixed(2))} GB`
   return [
     ...(info.MemoryLimit ? [] : [`Memory: ${gigabytes(limits.memoryBytes)} requested, not limited`]),
     ...(info.CpuCfsQuota ? [] : [`CPU: ${limits.cpuCores} requested, not limited`]),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { BoxSpec } from '../box.ts'
-import { markers } from '../local/launch.ts'
+import { markers } from '../environment.ts'
 import { type HttpProxy, proxyPort, proxyVariables, startProxy } from '../network/outbound.ts'
 
 export interface EgressProxy {

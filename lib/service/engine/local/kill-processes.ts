@@ -1,6 +1,6 @@
 import { removeGroupOf, removeGroupsOf } from '../cgroup.ts'
+import type { markers } from '../environment.ts'
 import { findProcesses, signal, waitUntil } from '../processes.ts'
-import type { markers } from './launch.ts'
 
 /** Kills processes found by cgroup, environment, session and descent; without cgroups, one that changes all escapes. */
 export const killProcesses = async (marked: Marks): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
-import type { Box, BoxSpec, Command, Isolation, System, User } from '../box.ts'
+import type { BoxSpec, Command, Isolation, System, User } from '../box.ts'
 
 export type LocalIsolation = Exclude<Isolation, 'container'>
 
@@ -71,24 +71,5 @@ const wrapped = (launch: Launch, openFiles: number): Launch => {
   return { ...launch, file: '/bin/bash', args: [...shell, file, ...args] }
 }
 
-/** Environment of every devbox process. Never includes the service's own, which holds API keys. */
-export const baseEnvironment = (spec: LocalSpec, box: Pick<Box, 'home' | 'tmp'>): Record<string, string> => ({
-  ...markers(spec),
-  PATH: `${box.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-  HOME: box.home,
-  TMPDIR: box.tmp,
-  USER: userOf(spec).name,
-  LOGNAME: userOf(spec).name,
-  SHELL: '/bin/bash',
-  LANG: 'C.UTF-8',
-  DEVDECK_DEVBOX_NAME: spec.hostname,
-})
-
 export const userOf = ({ user, system }: Pick<LocalSpec, 'user' | 'system'>): User =>
   user ?? (system && !system.hasHome ? { uid: 0, name: 'root' } : { uid: 1000, name: 'user' })
-
-/** Environment variables that identify a devbox's processes. */
-export const markers = ({ serviceId, devboxId }: Pick<LocalSpec, 'serviceId' | 'devboxId'>) => ({
-  DEVDECK_SERVICE_ID: serviceId,
-  DEVDECK_DEVBOX_ID: devboxId,
-})

@@ -1,6 +1,7 @@
+import { devboxEnvironment, markers } from '../environment.ts'
 import { type Enforcement, enforceLimits } from '../limits.ts'
 import { killProcesses } from '../local/kill-processes.ts'
-import { baseEnvironment, bashrc, type Launch, type LocalSpec, markers, takeTerminal } from '../local/launch.ts'
+import { bashrc, type Launch, type LocalSpec, takeTerminal, userOf } from '../local/launch.ts'
 import { createLocalBox, type LocalBox } from '../local/local-box.ts'
 import { createLocalEngine } from '../local/local-engine.ts'
 import { connectToLoopback } from '../network/loopback.ts'
@@ -25,7 +26,7 @@ const runningBox = (spec: LocalSpec, enforcement: Enforcement): LocalBox => {
     launch: ({ argv, env, tty }) => ({
       ...enforcement.launch,
       ...program(argv, tty),
-      env: { ...baseEnvironment(spec, spec), ...env, ...markers(spec) },
+      env: { ...devboxEnvironment(spec, spec, userOf(spec).name), ...env, ...markers(spec) },
       cwd: spec.home,
     }),
     leader: (spawnedPid) => spawnedPid,
