@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { defaultLimits } from '#lib/service/config.ts'
-import { findProcesses } from '#lib/service/engine/processes.ts'
+import { findProcesses, signal } from '#lib/service/engine/processes.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
@@ -129,7 +129,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     await run(id, 'echo kept > ~/kept')
     const killAll = async () => {
       for (const pid of findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }))
-        process.kill(pid, 'SIGKILL')
+        signal(pid, 'SIGKILL')
       expect(await reach(id, 'failure')).toMatchObject({
         failure_reason: 'health_check_failed',
         end_time_ms: expect.any(Number),
