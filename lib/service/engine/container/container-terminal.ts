@@ -44,13 +44,28 @@ export const openContainerTerminal = (
     run()
   }
 
+  // Input waits for a resize, so that what it starts sees the new size.
+  let resizes = 0
+  let resize: (size: Size) => void = () => undefined
+  const sendPending = () => {
+    if (isReady && resizes === 0) for (const bytes of pending.splice(0)) send(bytes)
+  }
+
   const run = async (): Promise<number> => {
     const { cols, rows } = size
     const argv = ['/bin/sh', '-c', startInTerminal, 'sh', String(cols), String(rows), ...command.argv]
     const { id, socket: opened } = await createExec(target, { ...command, argv, tty: true, stdin: true })
     socket = opened
-    resize = ({ cols, rows }) =>
-      void target.api.json('POST', `/exec/${id}/resize`, { query: { w: cols, h: rows } }).catch(() => undefined)
+    resize = ({ cols, rows }) => {
+      resizes++
+      void target.api
+        .json('POST', `/exec/${id}/resize`, { query: { w: cols, h: rows } })
+        .catch(() => undefined)
+        .finally(() => {
+          resizes--
+          sendPending()
+        })
+    }
     let line: Buffer | undefined = Buffer.alloc(0)
     opened.on('data', (chunk: Buffer) => {
       if (line === undefined) return events.data(chunk)
@@ -62,14 +77,13 @@ export const openContainerTerminal = (
       line = undefined
       if (wantedSize !== size) resize(wantedSize)
       isReady = true
-      for (const bytes of pending.splice(0)) send(bytes)
+      sendPending()
       if (rest.length > 0) events.data(rest)
     })
     if (isPaused) opened.pause()
     return exitStatusOf(target, id, opened)
   }
 
-  let resize: (size: Size) => void = () => undefined
   void run()
     .catch(() => notStarted)
     .then((status) => {
@@ -85,8 +99,8 @@ export const openContainerTerminal = (
       if (stopsInput || hasEnded) return
       const own = Buffer.from(bytes)
       pendingBytes += own.length
-      if (isReady) send(own)
-      else pending.push(own)
+      pending.push(own)
+      sendPending()
     },
     get pendingBytes() {
       return pendingBytes
