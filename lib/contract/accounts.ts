@@ -22,7 +22,7 @@ export const Account = z.object({
     z.object({ account_billing_type: openEnum(['STRIPE', 'AWS_MARKETPLACE', 'STRIPE_PROJECTS', 'UNRECOGNIZED']) }),
   ),
   /** Unspecified: isolation of devboxes, as reported by the local service. */
-  isolation: z.optional(openEnum(['bubblewrap', 'none', 'container'])),
+  isolation: z.optional(openEnum(['bubblewrap', 'none', 'container', 'swarm'])),
 })
 export type Account = z.infer<typeof Account>
 

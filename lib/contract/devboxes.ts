@@ -40,7 +40,9 @@ export const Devbox = z.object({
   state_transitions: z.array(StateTransition),
   blueprint_id: z.nullish(z.string()),
   snapshot_id: z.nullish(z.string()),
-  failure_reason: z.nullish(openEnum(['out_of_memory', 'out_of_disk', 'execution_failed', 'health_check_failed'])),
+  failure_reason: z.nullish(
+    openEnum(['out_of_memory', 'out_of_disk', 'execution_failed', 'health_check_failed', 'node_lost']),
+  ),
   shutdown_reason: z.nullish(
     openEnum(['api_shutdown', 'keep_alive_timeout', 'entrypoint_exit', 'idle', 'ttl_expired']),
   ),
@@ -53,8 +55,10 @@ export const Devbox = z.object({
   last_used_ms: z.nullish(EpochMs),
   /** Isolation from the host, with a sentence per limit that is not enforced. Null until the first start; missing if not reported. */
   isolation: z.nullish(
-    z.object({ sandbox: openEnum(['bubblewrap', 'none', 'container']), not_enforced: z.array(z.string()) }),
+    z.object({ sandbox: openEnum(['bubblewrap', 'none', 'container', 'swarm']), not_enforced: z.array(z.string()) }),
   ),
+  /** Unspecified: the node of a cluster where the devbox runs, or ran last. */
+  node: z.nullish(z.object({ id: z.string(), hostname: z.string() })),
 })
 export type Devbox = z.infer<typeof Devbox>
 
@@ -67,6 +71,8 @@ export const devboxOrigins = ['own', 'trial'] as const
 export const DevboxListQuery = z.object({
   status: z.optional(z.enum(devboxStatuses, `must be one of ${devboxStatuses.join(', ')}`)),
   origin: z.optional(z.enum(devboxOrigins, `must be one of ${devboxOrigins.join(', ')}`)),
+  /** Id or hostname. */
+  node: z.optional(z.string()),
   ...listQuery,
 })
 export type DevboxListQuery = z.output<typeof DevboxListQuery>

@@ -4,7 +4,12 @@ import { defineEndpoints, del, events, get, json, post } from './endpoint.ts'
 
 const Deadline = EpochMs.check(z.nonnegative(), z.maximum(maxEpochMs))
 
-export const Eviction = z.object({ devbox_id: z.string(), eviction_deadline_ms: Deadline })
+export const Eviction = z.object({
+  devbox_id: z.string(),
+  eviction_deadline_ms: Deadline,
+  /** Unspecified: hostname of the devbox's node in a cluster. */
+  node: z.optional(z.string()),
+})
 export type Eviction = z.infer<typeof Eviction>
 
 /** Unspecified: number of pending evictions at the start of the watch. */

@@ -5,6 +5,7 @@ import { benchmarkJobs } from './benchmark-jobs.ts'
 import { benchmarkRuns } from './benchmark-runs.ts'
 import { benchmarks } from './benchmarks.ts'
 import { blueprints } from './blueprints.ts'
+import { cluster } from './cluster.ts'
 import { devboxes } from './devboxes.ts'
 import { drain } from './drain.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -54,6 +55,7 @@ export const contract = {
   benchmarks,
   hostedOnly,
   drain,
+  cluster,
 }
 export type Contract = typeof contract
 

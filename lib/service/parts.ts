@@ -155,10 +155,14 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const tunnels = new Tunnels({ store: store.devboxes, devboxes })
   stopping.addEventListener('abort', () => tunnels.close())
   const evicted = new Set<string>()
-  const evictions = new Evictions(createEvictionStore(database), (devboxId) => {
-    evicted.add(devboxId)
-    void devboxes.evict(devboxId).finally(() => evicted.delete(devboxId))
-  })
+  const evictions = new Evictions(
+    createEvictionStore(database),
+    (devboxId) => store.devboxes.find(devboxId)?.node?.hostname,
+    (devboxId) => {
+      evicted.add(devboxId)
+      void devboxes.evict(devboxId).finally(() => evicted.delete(devboxId))
+    },
+  )
   const stats = new DevboxStats({ logs, usageOf: (id) => devboxes.usage(id) })
   devboxes.changes.on('status', (devboxId: string, status: string) => {
     logs.wake(devboxId)

@@ -10,6 +10,7 @@ const typeOf: Record<string, ResourceType> = {
   tunnels: 'RESOURCE_TYPE_DEVBOXES',
   terminals: 'RESOURCE_TYPE_DEVBOXES',
   evictions: 'RESOURCE_TYPE_DEVBOXES',
+  cluster: 'RESOURCE_TYPE_DEVBOXES',
   snapshots: 'RESOURCE_TYPE_SNAPSHOTS',
   blueprints: 'RESOURCE_TYPE_BLUEPRINTS',
   benchmarks: 'RESOURCE_TYPE_BENCHMARKS',

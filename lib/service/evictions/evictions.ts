@@ -12,11 +12,17 @@ type Listener = (eviction: StoredEviction) => void
 export class Evictions {
   readonly #store: EvictionStore
   readonly #suspend: (devboxId: string) => void
+  readonly #nodeOf: (devboxId: string) => string | undefined
   readonly #pending = new Map<string, StoredEviction & { cancelTimer: () => void }>()
   readonly #listeners = new Set<Listener>()
 
-  constructor(store: EvictionStore, suspend: (devboxId: string) => void) {
+  constructor(
+    store: EvictionStore,
+    nodeOf: (devboxId: string) => string | undefined,
+    suspend: (devboxId: string) => void,
+  ) {
     this.#store = store
+    this.#nodeOf = nodeOf
     this.#suspend = suspend
   }
 
@@ -55,7 +61,7 @@ export class Evictions {
   }
 
   pending(account: string): Eviction[] {
-    return [...this.#pending.values()].filter((each) => each.account === account).map(view)
+    return [...this.#pending.values()].filter((each) => each.account === account).map((each) => this.#view(each))
   }
 
   /** Pending evictions of the account, then new ones until `signal` aborts. */
@@ -64,7 +70,7 @@ export class Evictions {
     const condition = new Condition()
     const listener: Listener = (eviction) => {
       if (eviction.account !== account) return
-      queue.push(view(eviction))
+      queue.push(this.#view(eviction))
       condition.notify()
     }
     this.#listeners.add(listener)
@@ -83,6 +89,11 @@ export class Evictions {
     }
   }
 
+  #view({ devbox_id, eviction_deadline_ms }: Eviction): Eviction {
+    const node = this.#nodeOf(devbox_id)
+    return { devbox_id, eviction_deadline_ms, ...(node !== undefined && { node }) }
+  }
+
   #notify(eviction: StoredEviction) {
     for (const listener of this.#listeners) listener(eviction)
   }
@@ -97,8 +108,6 @@ export class Evictions {
     this.#pending.set(devbox_id, { ...eviction, cancelTimer })
   }
 }
-
-const view = ({ devbox_id, eviction_deadline_ms }: Eviction): Eviction => ({ devbox_id, eviction_deadline_ms })
 
 interface DrainOptions {
   store: Pick<DevboxStore, 'unended' | 'mustFind'>

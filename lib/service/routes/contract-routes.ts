@@ -7,6 +7,7 @@ import { benchmarkJobRoutes } from './benchmark-jobs.ts'
 import { benchmarkRunRoutes } from './benchmark-runs.ts'
 import { benchmarkRoutes } from './benchmarks.ts'
 import { blueprintRoutes } from './blueprints.ts'
+import { clusterRoutes } from './cluster.ts'
 import { devboxRoutes } from './devboxes.ts'
 import { evictionRoutes } from './evictions.ts'
 import { executionRoutes } from './executions.ts'
@@ -69,6 +70,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   benchmarkRuns: benchmarkRunRoutes(deps),
   benchmarks: benchmarkRoutes(deps),
   hostedOnly: hostedOnlyRoutes(),
+  cluster: clusterRoutes(),
   drain: implement(contract.drain, {
     start: ({ body }) => {
       const eviction_deadline_ms = deps.now() + body.deadline_seconds * 1000

@@ -32,7 +32,7 @@ export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities'>> {
   last_used_ms: number | null
 }
 
-type Later = 'end_time_ms' | 'state_transitions' | 'failure_reason' | 'shutdown_reason' | 'isolation'
+type Later = 'end_time_ms' | 'state_transitions' | 'failure_reason' | 'shutdown_reason' | 'isolation' | 'node'
 type NewDevbox = Omit<DevboxRecord, 'seq' | 'agent_names' | 'keep_alive_until_ms' | 'last_used_ms' | Later> &
   Partial<Pick<DevboxRecord, 'agent_names'>>
 
@@ -50,7 +50,7 @@ export const createDevboxStore = (database: Database) => {
   const table = createTable(database, 'devboxes', {
     json: [
       ...(['launch_parameters', 'environment_variables', 'metadata', 'state_transitions'] as const),
-      ...(['tunnel', 'secrets', 'isolation', 'agent_names'] as const),
+      ...(['tunnel', 'secrets', 'isolation', 'agent_names', 'node'] as const),
     ],
     metadata: 'devbox_metadata',
     view: (row: DevboxRecord): Devbox => ({
@@ -90,6 +90,9 @@ export const createDevboxStore = (database: Database) => {
       const origin = { own: `NOT ${isTrial}`, trial: isTrial }
       return table.list(account, query, before, [
         ...equals('devboxes.status', query.status),
+        ...(query.node === undefined
+          ? []
+          : [clause("? IN (devboxes.node ->> '$.id', devboxes.node ->> '$.hostname')", query.node)]),
         ...(query.origin ? [clause(origin[query.origin], ...trialInitiators)] : []),
       ])
     },

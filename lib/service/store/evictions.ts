@@ -1,7 +1,7 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
 import type { Database } from './database.ts'
 
-export interface StoredEviction extends Eviction {
+export interface StoredEviction extends Omit<Eviction, 'node'> {
   account: string
 }
 

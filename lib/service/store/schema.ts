@@ -327,6 +327,8 @@ export const migrations: readonly string[] = [
   `ALTER TABLE devboxes ADD COLUMN engine TEXT NOT NULL DEFAULT 'local';
   ALTER TABLE snapshots ADD COLUMN engine TEXT NOT NULL DEFAULT 'local';`,
   'ALTER TABLE scenario_runs ADD COLUMN engine TEXT',
+  `ALTER TABLE devboxes ADD COLUMN node TEXT;
+  CREATE INDEX devboxes_by_node ON devboxes (node ->> '$.id') WHERE node IS NOT NULL;`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length
