@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -8,6 +9,7 @@ import { hasDocker, ownDocker, sharedDocker, type TestDocker } from '#lib/servic
 import type { Box, BoxSpec, Command } from '../box.ts'
 import { type ContainerEngine, createContainerEngine } from './container-engine.ts'
 import { parseEngineAddress } from './engine-address.ts'
+import { tar } from './tar.ts'
 
 const giga = 2 ** 30
 
@@ -379,6 +381,48 @@ describe.skipIf(!hasDocker)('container engine', () => {
       await engine.disks.removeSnapshot(snapshotId)
       expect(await engine.disks.hasSnapshot(snapshotId)).toBe(false)
     })
+
+    it('outlasts the layers that the engine allows, with owners, modes and the configuration of its image', async () => {
+      const image = await deepImage('deep')
+      const signal = new AbortController().signal
+      let origin: BoxSpec['origin'] = { kind: 'image', image }
+      for (const turn of [1, 2, 3]) {
+        const { box, id } = await start({ origin, user: { uid: 0, name: 'root' } })
+        await run(box, `echo ${turn} >>/turns; touch /app; chown 7:8 /app; chmod 4751 /app`)
+        const snapshotId = newId('snp')
+        await engine.disks.snapshot(id, snapshotId, signal)
+        if (origin.kind === 'snapshot') await engine.disks.removeSnapshot(origin.snapshotId)
+        origin = { kind: 'snapshot', snapshotId }
+        await engine.disks.remove(id)
+      }
+      const { box } = await start({ origin, user: { uid: 0, name: 'root' } })
+      const check = 'cat /turns; stat -c "%a %u:%g" /app; cat /deep; echo $KEPT'
+      expect((await run(box, check)).stdout).toBe('1\n2\n3\n4751 7:8\n122\n"a $b"\n')
+      if (origin.kind === 'snapshot') await engine.disks.removeSnapshot(origin.snapshotId)
+      await engine.images.remove(image)
+      const left = await docker.api.json<object[]>('GET', '/containers/json', {
+        query: { all: true, filters: { name: ['devdeck-flatten'] } },
+      })
+      expect(left).toEqual([])
+    })
+
+    /** An image of 124 layers; 125 are allowed. */
+    const deepImage = async (tag: string) => {
+      const numbers = Array.from({ length: 123 }, (_, number) => `${number}`)
+      const dockerfile = [
+        `FROM ${await docker.image('busybox')}`,
+        'ENV KEPT="\\"a \\$b\\""',
+        ...numbers.map((number) => `COPY ${number} /deep`),
+      ]
+      const files = [
+        { path: 'Dockerfile', content: dockerfile.join('\n') },
+        ...numbers.map((number) => ({ path: number, content: `${number}\n` })),
+      ]
+      const context = Readable.from([tar(files.map((file) => ({ ...file, mode: 0o644 })))])
+      const { signal } = new AbortController()
+      await engine.images.build({ context, dockerfile: 'Dockerfile', tag, output: () => undefined, signal })
+      return tag
+    }
   })
 
   describe('a connection to a port', () => {

@@ -6,6 +6,7 @@ import type { BoxEngine, BoxSpec, ImageRun, Images } from '../box.ts'
 import { maxProcesses } from '../cgroup.ts'
 import { devboxEnvironment, markers } from '../environment.ts'
 import { gigabytes } from '../limits.ts'
+import { removeUnfinishedCommits } from './commit.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
 import { configOf, hostConfigOf, putRunFiles } from './container-run.ts'
 import { createContainerDisks } from './disks.ts'
@@ -112,6 +113,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   let wasLost = false
   const disks = createContainerDisks(api, {
+    serviceId,
     containerOf: containerName,
     snapshotImage,
     removeImage: images.remove,
@@ -132,6 +134,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     },
     async connected() {
       await reconcile()
+      await removeUnfinishedCommits(api, serviceId)
       await disks.retryRemovals()
       if (wasLost) logError({ message: `The container engine at ${api.url} is available again` })
       wasLost = false

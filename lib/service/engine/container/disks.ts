@@ -1,10 +1,9 @@
-import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Disks } from '../box.ts'
-import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
-
-const maxCommitMs = 60 * 60 * 1000
+import { commit } from './commit.ts'
+import { type EngineApi, ifMissing } from './engine-api.ts'
 
 interface Options extends Pick<Disks, 'remove'> {
+  serviceId: string
   containerOf: (devboxId: string) => string
   snapshotImage: (snapshotId: string) => string
   removeImage: (image: string) => Promise<void>
@@ -13,7 +12,7 @@ interface Options extends Pick<Disks, 'remove'> {
 /** Disks are the writable layers of containers; snapshots are images. */
 export const createContainerDisks = (
   api: EngineApi,
-  { containerOf, snapshotImage, removeImage, remove }: Options,
+  { serviceId, containerOf, snapshotImage, removeImage, remove }: Options,
 ): Disks & { retryRemovals(): Promise<void> } => {
   const unremoved = new Set<string>()
   const hasSnapshot = async (snapshotId: string) =>
@@ -27,16 +26,10 @@ export const createContainerDisks = (
   }
   return {
     async snapshot(devboxId, snapshotId, signal) {
-      const [repo, tag] = snapshotImage(snapshotId).split(':')
-      const query = { container: containerOf(devboxId), repo, tag, pause: true }
-      const body = { Labels: { 'devdeck.snapshot': snapshotId } }
-      await api.json('POST', '/commit', { query, body, signal, timeoutMs: maxCommitMs }).catch((error: unknown) => {
-        if (!(error instanceof EngineResponseError)) throw error
-        const message = error.status === 404 ? 'The devbox has no disk' : `Could not copy the disk: ${error.message}`
-        throw new ServiceError('internal', message, { shouldRetry: false, cause: error })
-      })
-      const [top] = await api.json<{ Size: number }[]>('GET', `/images/${snapshotImage(snapshotId)}/history`)
-      return { sizeBytes: top?.Size ?? 0 }
+      const labels = { 'devdeck.snapshot': snapshotId }
+      const name = snapshotImage(snapshotId)
+      const { sizeBytes } = await commit(api, containerOf(devboxId), { name, labels, serviceId, signal })
+      return { sizeBytes }
     },
     hasSnapshot,
     removeSnapshot,
