@@ -13,6 +13,7 @@ export interface ServiceConfig {
   allowHosts: readonly string[]
   isolation: EngineChoice['isolation']
   engine?: EngineChoice['engine']
+  swarm?: EngineChoice['swarm']
   image: string
   engineVariables: EngineChoice['engineVariables']
   privateNetwork: boolean

@@ -105,7 +105,11 @@ const Flags = z.object({
   agent: z._default(z.array(agent), []),
   'max-trials': z._default(integer(1, 1000), defaultMaxTrials),
   'max-environments': z._default(size, defaultMaxEnvironmentBytes),
-  engine: z.optional(text(/^(none|[a-z]+:\/\/\S+)$/, 'must be a URL or none')),
+  engine: z.optional(text(/^(none|swarm|[a-z]+:\/\/\S+)$/, 'must be a URL, swarm or none')),
+  'engine-url': z.optional(text(/^[a-z]+:\/\/\S+$/, 'must be a URL')),
+  'engine-node-url': z.optional(text(/^[a-z]+:\/\/\S+$/, 'must be a URL')),
+  'engine-registry': z.optional(text(/^[\w.:[\]-]+(\/[\w./-]+)?$/, 'must be HOST[:PORT][/PREFIX]')),
+  placement: z._default(z.array(text(/^[\w.-]+\s*(==|!=)\s*\S+$/, 'must be like node.labels.pool==agents')), []),
   image: z._default(text(/^[\w./:@-]{1,255}$/, 'must be the name of an image'), defaultImage),
   'keys-fd': z.optional(integer(0, 1023)),
   'drain-seconds': z._default(integer(0, 3600), 2),
@@ -118,7 +122,7 @@ const Flags = z.object({
   deadline: z._default(duration, 10 * 60),
 })
 
-const repeatable = ['allow-host', 'datasets', 'agent']
+const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = ['allow-private-network', 'stop-with-parent', 'strict-environments', 'validate-answers']
 const flagsOfOthers = ['account', 'name', 'agent-name', 'judged-metric', 'deadline']
 const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
@@ -177,6 +181,14 @@ export const readCommandLine = (
     allowHosts: flags.data['allow-host'],
     isolation,
     ...(flags.data.engine !== undefined && { engine: flags.data.engine }),
+    ...(flags.data['engine-url'] !== undefined && {
+      swarm: {
+        url: flags.data['engine-url'],
+        nodeUrl: flags.data['engine-node-url'],
+        registry: flags.data['engine-registry'],
+        placement: flags.data.placement,
+      },
+    }),
     image: flags.data.image,
     engineVariables,
     privateNetwork: flags.data['allow-private-network'],
@@ -227,8 +239,13 @@ serve
   --allow-host NAME   Additional host name that clients may use; repeatable
   --isolation KIND    Devbox isolation: auto, bubblewrap, container or none (auto). auto runs devboxes with an image
                       in containers and others with bubblewrap. Without isolation, only one account can have keys
-  --engine URL        Container engine: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST or none. Default: DOCKER_HOST,
-                      or /var/run/docker.sock if it exists
+  --engine URL        Container engine: unix:///PATH, tcp://HOST:PORT, ssh://USER@HOST, swarm or none. Default:
+                      DOCKER_HOST, or /var/run/docker.sock if it exists
+  --engine-url URL    With --engine swarm: API of a manager
+  --engine-node-url URL  API of a node, with {address} or {hostname} in it (--engine-url with the node's address)
+  --engine-registry HOST[:PORT][/PREFIX]  Registry that keeps disks and images for all nodes. Without it, a suspended
+                      devbox stays with its node
+  --placement CONSTRAINT  Where devboxes run, such as node.labels.pool==agents; repeatable
   --image NAME        Image of container devboxes that don't choose one (${defaultImage})
   --keys-fd N         Read API keys from this file descriptor (0 is stdin) instead of DEVDECK_API_KEYS
   --allow-private-network  Allow devboxes to reach private addresses such as 10.0.0.0/8, but never this host

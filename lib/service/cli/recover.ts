@@ -98,7 +98,7 @@ const adoptDevbox = (store: DevboxStore, dataDir: string, id: string, account: s
   const record = readDevboxFile(folder)
   if (!record) console.error(`${folder} has no record file; devbox ${id} was assigned to account ${account}`)
   // Shutdown deletes only the disk.
-  const status = record?.engine === 'container' || existsSync(join(folder, 'home')) ? 'suspended' : 'shutdown'
+  const status = (record && record.engine !== 'local') || existsSync(join(folder, 'home')) ? 'suspended' : 'shutdown'
   store.adopt({ ...blankDevbox(account, createdMs(folder)), ...record, id }, status, Date.now())
 }
 

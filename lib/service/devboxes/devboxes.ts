@@ -420,7 +420,17 @@ export class Devboxes {
   async #finishSuspend(id: string) {
     await this.#sessions.get(id)?.runSuspendCommands()
     await this.#end(id)
+    await this.#saveDisk(id)
     await this.#moveWithRetry(id, 'suspended')
+  }
+
+  async #saveDisk(id: string) {
+    const { disks } = this.#options.engineOf(this.#spec(id))
+    await disks.save?.(id, this.#closing.signal).catch((error: Error) => {
+      logFailure(`Could not save the disk of devbox ${id}`)(error)
+      const message = `The disk stays on its node: ${error.message}`
+      this.#options.logs.append(id, { level: 'warn', source: 'setup_commands', message })
+    })
   }
 
   #end(id: string): Promise<void> {

@@ -18,7 +18,7 @@ const common = {
   metadata: StringMap,
 }
 
-const engine = z._default(z.enum(['local', 'container']), 'local')
+const engine = z._default(z.enum(['local', 'container', 'swarm']), 'local')
 
 const DevboxFile = z.object({
   ...common,

@@ -32,7 +32,7 @@ const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // An out-of-memory kill counts as the cause of a failure within this time.
 const oomMemoryMs = 5000
 
-type FailureReason = 'out_of_memory' | 'out_of_disk' | 'execution_failed' | 'health_check_failed'
+type FailureReason = 'out_of_memory' | 'out_of_disk' | 'execution_failed' | 'health_check_failed' | 'node_lost'
 
 export interface Reasons {
   failureReason?: FailureReason
@@ -206,11 +206,11 @@ export class DevboxSession {
     })
     await removeStaged(this.#folder)
     void box.ended
-      .then((cause) => {
-        if (stopped.aborted || cause === undefined) return
-        this.#log('error', cause)
-        this.#host.problem(cause)
-        return this.#fail('health_check_failed')
+      .then((end) => {
+        if (stopped.aborted || end === undefined) return
+        this.#log('error', end.cause)
+        this.#host.problem(end.cause)
+        return this.#fail(end.reason ?? 'health_check_failed')
       })
       .catch(logFailure(`Could not end devbox ${this.id}`))
     if (stopped.aborted) return
@@ -292,10 +292,11 @@ export class DevboxSession {
 
   async #boxSpecOf(devbox: DevboxRecord, blueprint?: BlueprintOrigin): Promise<BoxSpec> {
     const { id, name, launch_parameters, snapshot_id: snapshotId, image } = devbox
-    const { serviceId, dataDir, privateNetwork } = this.#options
+    const { serviceId, dataDir, privateNetwork, snapshots } = this.#options
     const { cpuCores, memoryGb, diskGb } = resourcesOf(launch_parameters)
     const { origin, network } = (await readOrigin(this.#folder)) ?? {}
     const snapshot = snapshotId === null ? undefined : { snapshotId }
+    const lastSnapshotId = snapshots.latestOf(id) ?? snapshotId ?? undefined
     return {
       devboxId: id,
       serviceId,
@@ -307,6 +308,8 @@ export class DevboxSession {
       privateNetwork,
       user: userOf(launch_parameters),
       hasRun: hasRun(devbox),
+      placement: placementOf(devbox.metadata),
+      ...(lastSnapshotId !== undefined && { lastSnapshotId }),
       origin:
         (blueprint && { ...blueprint, ...(snapshot && { disk: snapshot }) }) ??
         origin ??
@@ -349,6 +352,13 @@ export class DevboxSession {
     this.#options.logs.append(this.id, { level, source: 'setup_commands', message })
   }
 }
+
+/** Constraints on the node, as in `docker service create --constraint`. */
+const placementOf = (metadata: Record<string, string>): string[] =>
+  (metadata['devdeck.placement'] ?? '')
+    .split(',')
+    .map((constraint) => constraint.trim())
+    .filter(Boolean)
 
 export const networkOf = (
   { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'engine'>,

@@ -1,6 +1,7 @@
+import type { EventEmitter } from 'node:events'
 import type { Duplex, Readable, Writable } from 'node:stream'
 
-export type Isolation = 'bubblewrap' | 'none' | 'container'
+export type Isolation = 'bubblewrap' | 'none' | 'container' | 'swarm'
 
 /**
  * Where devboxes run. Everything per host (API address, disk, network, processes) is behind this interface: nothing
@@ -15,11 +16,15 @@ export interface BoxEngine {
    * rejects if the disk is lost. `report` receives later problems for the devbox's log, such as a blocked host name.
    */
   start(spec: BoxSpec, report: (sentence: string) => void): Promise<Box>
+  /** The devbox as an earlier service left it running, if it did. */
+  adopt?(spec: BoxSpec, report: (sentence: string) => void): Promise<Box | undefined>
   /** Why devboxes can't have a network policy of this kind, as a predicate. */
   networkProblem(network: Network): string | undefined
   /** Why devboxes can't run as this user, as a predicate. */
   userProblem(user: User): string | undefined
   readonly disks: Disks
+  /** The hosts of an engine that has several. */
+  readonly cluster?: Cluster
   /** Rejects with `unavailable` if devboxes can't be started now. */
   requireAvailable?(): Promise<void>
   /**
@@ -46,6 +51,10 @@ export interface BoxSpec {
   origin: Origin
   /** Default: `user` (1000), or root on a separate root file system. */
   user?: User | undefined
+  /** Constraints on the node, in an engine that has several. */
+  placement?: readonly string[]
+  /** What a disk that was lost with its node is restored from. */
+  lastSnapshotId?: string
   /** Aborts the start. */
   signal: AbortSignal
 }
@@ -161,6 +170,43 @@ export interface Disks {
   usedBytes(devboxId: string, signal: AbortSignal): Promise<number>
   /** Also of a devbox that never started. */
   remove(devboxId: string): Promise<void>
+  /**
+   * Makes the disk of a devbox that was suspended independent of its node. If it rejects, the disk stays there and can
+   * be used there.
+   */
+  save?(devboxId: string, signal: AbortSignal): Promise<void>
+}
+
+export interface Cluster {
+  /** As last known. */
+  nodes(): readonly ClusterNodeState[]
+  /** Emits `nodes` when any of them changed. */
+  readonly changes: EventEmitter
+  /** Why nothing can be started now. */
+  managerProblem(): { message: string; sinceMs: number } | undefined
+  /** Where disks are saved so that every node can use them. */
+  readonly registry: string | undefined
+  readonly placement: readonly string[]
+  /** Devboxes that no node has room for. */
+  waiting(): readonly string[]
+  setAvailability(nodeId: string, availability: 'active' | 'pause' | 'drain'): Promise<void>
+}
+
+export interface ClusterNodeState {
+  id: string
+  hostname: string
+  address: string
+  role: string
+  state: string
+  availability: string
+  labels: Readonly<Record<string, string>>
+  cpuCores: number
+  memoryBytes: number
+  /** By all services of the cluster. */
+  reservedCpuCores: number
+  reservedMemoryBytes: number
+  /** Why its API can't be reached. */
+  problem?: string
 }
 
 /** What callers need to run something in a devbox. */
@@ -200,7 +246,14 @@ export interface Box {
   /** Ends all processes; the disk stays. Repeatable. */
   stop(): Promise<void>
   /** Resolves when the box ends for whatever reason, with the cause if it was not `stop`. */
-  readonly ended: Promise<string | undefined>
+  readonly ended: Promise<BoxEnd | undefined>
+  /** The host it runs on, in an engine that has several. */
+  readonly node?: { id: string; hostname: string }
+}
+
+export interface BoxEnd {
+  cause: string
+  reason?: 'node_lost'
 }
 
 export interface Archive {

@@ -1,28 +1,41 @@
 import { existsSync } from 'node:fs'
 import { ServiceError, StartError } from '#lib/service/kit/errors.ts'
-import type { BoxEngine, Images, Isolation, Origin } from './box.ts'
+import type { BoxEngine, Cluster, Images, Isolation, Origin } from './box.ts'
 import { bubblewrapProblem, createBubblewrap } from './bubblewrap/bubblewrap.ts'
 import type { EngineVariables } from './container/engine-address.ts'
 
 import type { LocalHost } from './local/local-engine.ts'
 import { createPlainProcess } from './process/plain-process.ts'
 
-/** `local` devboxes are processes on this host; `container` ones belong to the container engine. */
-export type EngineKind = 'local' | 'container'
+/** `local` devboxes are processes on this host; `container` ones belong to the container engine, `swarm` ones to a swarm. */
+export type EngineKind = 'local' | 'container' | 'swarm'
 
 export interface EngineChoice {
   isolation: Isolation | 'auto'
-  /** URL of the container engine, or `none`. Default: as for the docker command. */
+  /** URL of the container engine, `swarm` or `none`. Default: as for the docker command. */
   engine?: string | undefined
+  swarm?: SwarmChoice | undefined
   /** Of container devboxes without an image of their own. */
   image: string
   engineVariables: EngineVariables
+}
+
+export interface SwarmChoice {
+  /** URL of a manager's API. */
+  url: string
+  /** URL of a node's API with `{address}` or `{hostname}`. Default: as the manager's. */
+  nodeUrl?: string | undefined
+  /** Where disks and images are saved, as HOST[:PORT][/PREFIX]. */
+  registry?: string | undefined
+  /** Constraints on the nodes of all devboxes. */
+  placement: readonly string[]
 }
 
 export interface Engines {
   /** Of devboxes that ask for nothing else. */
   readonly isolation: Isolation
   readonly images: Images | undefined
+  readonly cluster: Cluster | undefined
   /** The engine of a new devbox. Throws 501 if none can start it. */
   kindFor(devbox: {
     origin?: Origin | undefined
@@ -55,19 +68,37 @@ export const engineUrl = ({
   engine,
   engineVariables: { DOCKER_HOST },
 }: Omit<EngineChoice, 'image'>): string | undefined => {
-  if (isolation === 'bubblewrap' || isolation === 'none') return undefined
+  if (isolation === 'bubblewrap' || isolation === 'none' || engine === 'swarm') return undefined
   const url = engine ?? (DOCKER_HOST || (existsSync(defaultSocket) ? `unix://${defaultSocket}` : 'none'))
   return url === 'none' ? undefined : url
 }
 
+const chooseSwarm = async ({ url, nodeUrl, registry, placement }: SwarmChoice, variables: EngineVariables) => {
+  const { parseEngineAddress } = await import('./container/engine-address.ts')
+  const { createNodeAddresses } = await import('./swarm/node-address.ts')
+  const { createSwarmEngine } = await import('./swarm/swarm-engine.ts')
+  const manager = parseEngineAddress(url, variables)
+  const addressOf = createNodeAddresses({ manager, template: nodeUrl, variables })
+  const create = (host: Pick<LocalHost, 'serviceId'>, defaultImage: string) =>
+    createSwarmEngine({ manager, addressOf, registry, placement, serviceId: host.serviceId, defaultImage })
+  return { kind: 'swarm', create } as const
+}
+
 const chooseContainers = async (choice: EngineChoice) => {
-  const { isolation, engineVariables } = choice
+  const { isolation, engine, swarm, engineVariables } = choice
+  if (engine === 'swarm') {
+    if (swarm) return chooseSwarm(swarm, engineVariables)
+    throw new StartError('--engine swarm requires --engine-url, the address of a manager')
+  }
   const url = engineUrl(choice)
   if (url !== undefined) {
     // Loaded only if needed: it takes 150 ms.
     const { parseEngineAddress } = await import('./container/engine-address.ts')
     const { createContainerEngine } = await import('./container/container-engine.ts')
-    return { createContainerEngine, address: parseEngineAddress(url, engineVariables) }
+    const address = parseEngineAddress(url, engineVariables)
+    const create = (host: Pick<LocalHost, 'serviceId'>, defaultImage: string) =>
+      createContainerEngine({ address, serviceId: host.serviceId, defaultImage })
+    return { kind: 'container', create } as const
   }
   if (isolation === 'container')
     throw new StartError('--isolation container requires a container engine; start one or name it with --engine')
@@ -86,25 +117,23 @@ export const probeEngine = (choice: EngineChoice) => {
   const create = async (host: LocalHost): Promise<Engines> => {
     const [{ create: createLocal, isolation }, containers] = await chosen
     const local = createLocal(host)
-    const container = containers?.createContainerEngine({
-      address: containers.address,
-      serviceId: host.serviceId,
-      defaultImage: choice.image,
-    })
-    const isForced = choice.isolation === 'container'
+    const container = containers?.create(host, choice.image)
+    const kind = containers?.kind ?? 'container'
+    const isForced = choice.isolation === 'container' || kind === 'swarm'
     return {
-      isolation: isForced ? 'container' : isolation,
+      isolation: isForced ? kind : isolation,
       images: container?.images,
+      cluster: container?.cluster,
       kindFor({ origin, snapshotEngine, blueprint }) {
         const needsImage = origin?.kind === 'image' || Boolean(blueprint?.image)
         const isPlain = !origin && !blueprint
-        const wanted = snapshotEngine ?? (needsImage || (isForced && isPlain) ? 'container' : 'local')
-        if (wanted === 'container' && !container) throw noContainers(choice)
+        const wanted = snapshotEngine ?? (needsImage || (isForced && isPlain) ? kind : 'local')
+        if (wanted !== 'local' && (!container || wanted !== kind)) throw noContainers(choice, wanted)
         return wanted
       },
-      of(kind) {
-        if (kind === 'local') return local
-        if (!container) throw noContainers(choice)
+      of(wanted) {
+        if (wanted === 'local') return local
+        if (!container || wanted !== kind) throw noContainers(choice, wanted)
         return container
       },
       async recover(...devboxes) {
@@ -118,13 +147,16 @@ export const probeEngine = (choice: EngineChoice) => {
   return { create, chosen, warnings }
 }
 
-const noContainers = ({ isolation }: EngineChoice) =>
-  new ServiceError(
-    'not_implemented',
-    isolation === 'auto' || isolation === 'container'
-      ? 'Images require a container engine; start one or name it with --engine'
-      : `Images require a container engine, which --isolation ${isolation} turns off`,
-    { shouldRetry: false },
-  )
+const noContainers = ({ isolation, engine }: EngineChoice, wanted: EngineKind) => {
+  const message =
+    wanted === 'swarm'
+      ? 'It was made in a swarm; start the service with --engine swarm to use it'
+      : engine === 'swarm'
+        ? 'It was made by a container engine, not in the swarm'
+        : isolation === 'auto' || isolation === 'container'
+          ? 'Images require a container engine; start one or name it with --engine'
+          : `Images require a container engine, which --isolation ${isolation} turns off`
+  return new ServiceError('not_implemented', message, { shouldRetry: false })
+}
 
 export type EngineProbe = ReturnType<typeof probeEngine>

@@ -153,6 +153,11 @@ export class Snapshots {
     return this.#options.store.mustFind(id).engine
   }
 
+  /** The newest complete snapshot of a devbox. */
+  latestOf(devboxId: string): string | undefined {
+    return this.#options.store.latestOf(devboxId)
+  }
+
   isBeingTaken(devboxId: string): boolean {
     return this.#of(devboxId).length > 0
   }

@@ -85,6 +85,9 @@ export const createSnapshotStore = (database: Database) => {
 
     withStatus: (status: SnapshotStatus): string[] => table.where('status = ?', status).map(({ id }) => id),
 
+    latestOf: (devboxId: string): string | undefined =>
+      table.where("status = 'complete' AND source_devbox_id = ?", devboxId).at(-1)?.id,
+
     isBeingStartedFrom: (account: string, id: string): boolean => starting.get(account, id) !== undefined,
   }
 }

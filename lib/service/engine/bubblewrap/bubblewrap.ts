@@ -137,7 +137,7 @@ const runningBox = (
   let isStopped = false
   const ended = cleaned
     .catch(() => undefined)
-    .then(() => (isStopped ? undefined : 'The devbox was killed from outside'))
+    .then(() => (isStopped ? undefined : { cause: 'The devbox was killed from outside' }))
   return createLocalBox(spec, {
     home: homeOf(spec),
     tmp,

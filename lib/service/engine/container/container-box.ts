@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { ContainerStats } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
-import type { Archive, Box, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
+import type { Archive, Box, BoxEnd, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
 import { connectInside } from './connect-inside.ts'
 import { openContainerTerminal } from './container-terminal.ts'
 import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
@@ -26,6 +26,7 @@ interface Options {
   /** Of commands, unless they set the variables themselves. */
   env: Readonly<Record<string, string>>
   notEnforced: readonly string[]
+  node?: { id: string; hostname: string }
   onEnd(): void
   setOnline(isOnline: boolean): Promise<void>
 }
@@ -44,12 +45,13 @@ export class ContainerBox implements Box {
   readonly shell: string
   readonly bashrc: string | undefined
   readonly notEnforced: string[]
-  readonly ended: Promise<string | undefined>
+  readonly ended: Promise<BoxEnd | undefined>
+  readonly node?: { id: string; hostname: string }
   readonly containerId: string
   readonly devboxId: string
   readonly #options: Options
   readonly #target: ExecTarget
-  readonly #end: (cause: string | undefined) => void
+  readonly #end: (end: BoxEnd | undefined) => void
   readonly #exits = new Map<string, PromiseWithResolvers<number>>()
   #stopping: Promise<void> | undefined
   #hasEnded = false
@@ -65,15 +67,16 @@ export class ContainerBox implements Box {
     this.shell = hasBash ? '/bin/bash' : '/bin/sh'
     this.bashrc = hasBash ? bashrcPath : undefined
     this.notEnforced = [...notEnforced]
-    const { promise, resolve } = Promise.withResolvers<string | undefined>()
+    const { promise, resolve } = Promise.withResolvers<BoxEnd | undefined>()
     this.ended = promise
+    if (options.node) this.node = options.node
     const sockets = new Set<Socket>()
     const lost = new AbortController()
-    this.#end = (cause) => {
+    this.#end = (end) => {
       if (this.#hasEnded) return
       this.#hasEnded = true
-      resolve(cause)
-      lost.abort(new ServiceError('unavailable', cause ?? 'The devbox was stopped'))
+      resolve(end)
+      lost.abort(new ServiceError('unavailable', end?.cause ?? 'The devbox was stopped'))
       for (const socket of sockets) socket.destroy()
       onEnd()
     }
@@ -170,15 +173,15 @@ export class ContainerBox implements Box {
   }
 
   /** Ends the box from the engine's side. */
-  lost(cause: string): void {
-    this.#end(cause)
+  lost(cause: string, reason?: BoxEnd['reason']): void {
+    this.#end({ cause, ...(reason && { reason }) })
   }
 
   handle({ action, attributes }: ContainerEvent): void {
     if (action === 'oom') this.#killEvents++
     else if (action === 'exec_die') this.#execEnded(attributes.execID ?? '', Number(attributes.exitCode))
     else if (action === 'die') void this.#died(attributes.exitCode ?? '?')
-    else if (action === 'destroy') this.#end('The container was removed from outside')
+    else if (action === 'destroy') this.#end({ cause: 'The container was removed from outside' })
   }
 
   #execEnded(execId: string, exitStatus: number) {
@@ -211,11 +214,11 @@ export class ContainerBox implements Box {
       .catch(() => undefined)
     // Dead: removed but for some of its files.
     if (!state || ['removing', 'dead'].includes(state.State.Status))
-      return this.#end('The container was removed from outside')
+      return this.#end({ cause: 'The container was removed from outside' })
     if (state.State.OOMKilled) this.#killEvents++
     const { runsImage } = this.#options
     const exited = `The first process of the container exited (exit status ${exitCode})`
-    this.#end(runsImage ? exited : 'The container was killed from outside')
+    this.#end({ cause: runsImage ? exited : 'The container was killed from outside' })
   }
 }
 

@@ -1,22 +1,32 @@
-import { join } from 'node:path'
 import type { ContainerInspectInfo, ImageInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { BoxEngine, BoxSpec, ImageRun, Images } from '../box.ts'
-import { maxProcesses } from '../cgroup.ts'
-import { devboxEnvironment, markers } from '../environment.ts'
-import { gigabytes } from '../limits.ts'
+import type { BoxEngine, BoxSpec, Images } from '../box.ts'
 import { removeUnfinishedCommits } from './commit.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
-import { configOf, hostConfigOf, putRunFiles } from './container-run.ts'
+import { hostConfigOf, putRunFiles } from './container-run.ts'
+import {
+  boxOptions,
+  capabilitiesOf,
+  configFor,
+  type EngineInfo,
+  type Image,
+  install,
+  limitsOf,
+  maxContainerLog,
+  namesOf,
+  ownerOf,
+  runOf,
+  serviceLimits,
+} from './devbox-container.ts'
 import { createContainerDisks } from './disks.ts'
 import { createEgress, type EgressProxy } from './egress.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
 import { followEvents } from './engine-events.ts'
-import { createFactReader, environmentOf, type ImageFacts, userOfImage } from './image-facts.ts'
+import { createFactReader } from './image-facts.ts'
 import { createImages } from './images.ts'
-import { putFiles, putFolder, serviceFiles, userFiles } from './install.ts'
+import { putFiles, serviceFiles } from './install.ts'
 import { createNetwork } from './network.ts'
 import { restrictNetwork } from './restrict-network.ts'
 import { removeServices, Services, untilReached } from './services.ts'
@@ -28,23 +38,9 @@ export interface ContainerOptions {
   defaultImage: string
 }
 
-interface Image {
-  Id: string
-  Config: Pick<ImageInspectInfo['Config'], 'User' | 'WorkingDir' | 'Env' | 'Volumes'>
-}
-
 export type ContainerEngine = BoxEngine & { images: Images }
 
-const keepAlive = 'while sleep 2000000000 & wait $!; do :; done; read -r _'
-
-// Root of an image needs these for apt, su and sshd. Files can't add others (no-new-privileges).
-const rootCapabilities = [
-  ...['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'SETPCAP', 'NET_BIND_SERVICE'],
-  ...['SYS_CHROOT', 'AUDIT_WRITE'],
-]
-
 const maxPingMs = 5000
-const maxContainerLog = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '1' } }
 
 /** Runs devboxes as containers through the Docker Engine API. */
 export const createContainerEngine = ({ address, serviceId, defaultImage }: ContainerOptions): ContainerEngine => {
@@ -193,29 +189,16 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     services: Services | undefined,
     cores: number,
   ): Promise<string> => {
-    const { devboxId, origin, limits } = spec
-    const run = origin.kind === 'image' ? origin.run : undefined
+    const { devboxId, limits } = spec
+    const run = runOf(spec)
     const network = networkFor(spec)
     await network?.ensure()
-    const { uid, name, home } = userOf(spec)
-    const own = {
-      Entrypoint: ['/bin/sh', '-c', keepAlive],
-      Cmd: [],
-      User: `${uid}:${uid}`,
-      WorkingDir: '/',
-      Env: lines(devboxEnvironment(spec, { home, tmp: '/tmp' }, name, environmentOf(image).PATH)),
-      Healthcheck: { Test: ['NONE'] },
-    }
     const body = {
       Image: image.Id,
-      Hostname: spec.hostname,
-      Labels: { 'devdeck.service': serviceId, 'devdeck.devbox': devboxId },
-      StopSignal: 'SIGKILL',
-      OpenStdin: true,
-      ...(run ? imageConfig(spec, run) : own),
+      ...configFor(spec, image),
       HostConfig: {
         ...limitsOf(limits, cores),
-        CapAdd: run || uid === 0 ? rootCapabilities : [],
+        CapAdd: capabilitiesOf(spec),
         LogConfig: run ? maxContainerLog : { Type: 'none', Config: {} },
         ...(run && hostConfigOf(run, namesOf(spec), cores)),
         NetworkMode: network?.name ?? 'none',
@@ -233,21 +216,6 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       return post()
     })
     return created.Id
-  }
-
-  const install = async (containerId: string, spec: BoxSpec, facts: ImageFacts, image: Image) => {
-    const { origin, folder, signal } = spec
-    const asImage = origin.kind === 'image' && origin.run !== undefined
-    const owner = asImage ? userOfImage(facts, origin.run?.user ?? image.Config.User) : userOf(spec)
-    const { home, uid, gid } = owner
-    const hasBashrc = asImage || (await api.exists(`/containers/${containerId}/archive`, { path: `${home}/.bashrc` }))
-    const files = asImage ? [] : userFiles(facts, userOf(spec).name, owner, hasBashrc)
-    await putFiles(api, containerId, [...files, ...serviceFiles(facts, owner)], signal)
-    for (const [name, path] of [
-      ['home', home],
-      ['tmp', '/tmp'],
-    ] as const)
-      await putFolder(api, containerId, join(folder, 'mounts', name), { path, uid, gid }, signal)
   }
 
   const inspect = (container: string) => api.json<ContainerInspectInfo>('GET', `/containers/${container}/json`)
@@ -296,13 +264,13 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   }
 
   const start = async (spec: BoxSpec, proxy: EgressProxy | undefined): Promise<ContainerBox> => {
-    const { devboxId, origin, hasRun, signal } = spec
+    const { devboxId, hasRun, signal } = spec
     const existing = await inspect(containerName(devboxId)).catch(ifMissing)
     // One that never started may lack files.
     const found = hasRun || (existing && Date.parse(existing.State.StartedAt) > 0) ? existing : undefined
     if (hasRun && !found) throw new Error('its disk is missing from the container engine')
     const image = found ? { Id: found.Image, Config: found.Config } : await imageOf(spec)
-    const run = origin.kind === 'image' ? origin.run : undefined
+    const run = runOf(spec)
     const { NCPU: cores } = await readInfo()
     const services =
       run?.services &&
@@ -311,27 +279,18 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       await services?.createNetworks()
       const containerId = found?.Id ?? (await create(spec, image, services, cores))
       const facts = await readFacts(image.Id, containerId)
-      const asImage = origin.kind === 'image' && origin.run !== undefined
-      const { home, uid, gid } = asImage ? userOfImage(facts, run?.user ?? image.Config.User) : userOf(spec)
       if (found) {
         await reconnect(found, spec)
-        await putFiles(api, containerId, serviceFiles(facts, { home, uid, gid }), signal)
+        await putFiles(api, containerId, serviceFiles(facts, ownerOf(spec, image, facts)), signal)
       } else {
-        await install(containerId, spec, facts, image)
+        await install(api, containerId, spec, facts, image)
         if (run) await putRunFiles(api, containerId, run, signal)
       }
       const box = new ContainerBox({
         api,
         containerId,
-        home,
-        devboxId,
-        cwd: asImage ? run?.workdir || image.Config.WorkingDir || '/' : home,
-        uid,
-        gid,
-        hasBash: facts.hasBash,
-        runsImage: asImage,
+        ...boxOptions(spec, image, facts, await readInfo()),
         env: proxy?.environment ?? {},
-        notEnforced: notEnforced(spec, image.Config.Volumes ?? {}, await readInfo()),
         setOnline: async (isOnline) => {
           await setOnline(containerId, isOnline, services)
           if (isOnline && spec.network === 'none')
@@ -351,7 +310,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       else await api.json('POST', `/containers/${containerId}/start`)
       await openNetwork(spec, box, { proxy, hasServices: services !== undefined })
       if (found) await box.emptyRunFolder()
-      if (asImage) await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
+      if (run) await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
       if (services)
         box.ended
           .then(() => removeServices(api, serviceId, (id) => id === devboxId))
@@ -411,67 +370,10 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   }
 }
 
-interface EngineInfo {
-  MemoryLimit?: boolean
-  CpuCfsQuota?: boolean
-  PidsLimit?: boolean
-  NCPU: number
-}
-
 interface ContainerSummary {
   Id: string
   State: string
   Labels: Record<string, string>
-}
-
-/** What every container is limited to. */
-const limitsOf = (limits: BoxSpec['limits'], cores: number) => ({
-  CapDrop: ['ALL'],
-  SecurityOpt: ['no-new-privileges'],
-  Memory: limits.memoryBytes,
-  MemorySwap: limits.memoryBytes,
-  NanoCpus: Math.round(Math.min(limits.cpuCores, cores) * 1e9),
-  PidsLimit: maxProcesses(limits),
-  Ulimits: [
-    { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
-    { Name: 'core', Soft: 0, Hard: 0 },
-  ],
-  ShmSize: Math.min(limits.memoryBytes / 2, 2 ** 31),
-})
-
-const serviceLimits = ({ limits }: BoxSpec, cores: number) => ({
-  ...limitsOf(limits, cores),
-  CapAdd: rootCapabilities,
-  LogConfig: maxContainerLog,
-})
-
-const namesOf = ({ devboxId, serviceId }: BoxSpec) => ({
-  prefix: `devdeck-${devboxId}-`,
-  labels: { 'devdeck.service': serviceId, 'devdeck.beside': devboxId },
-})
-
-const imageConfig = (spec: BoxSpec, run: ImageRun) => {
-  const { Env, ...config } = configOf(run)
-  return { ...config, Env: [...Env, ...lines(markers(spec))] }
-}
-
-const lines = (variables: Record<string, string>) =>
-  Object.entries(variables).map(([name, value]) => `${name}=${value}`)
-
-const userOf = ({ user = { uid: 1000, name: 'user' } }: BoxSpec) => ({
-  ...user,
-  gid: user.uid,
-  home: user.uid === 0 ? '/root' : `/home/${user.name}`,
-})
-
-const notEnforced = ({ limits }: BoxSpec, volumes: object, info: EngineInfo): string[] => {
-  return [
-    ...(info.MemoryLimit ? [] : [`Memory: ${gigabytes(limits.memoryBytes)} requested, not limited`]),
-    ...(info.CpuCfsQuota ? [] : [`CPU: ${limits.cpuCores} requested, not limited`]),
-    ...(info.PidsLimit === false ? ['Processes: not limited'] : []),
-    `Disk: ${gigabytes(limits.diskBytes)} per file; total usage is measured and a devbox over the limit is suspended`,
-    ...Object.keys(volumes).map((path) => `Disk: ${path} is a volume of the image, not limited and not in snapshots`),
-  ]
 }
 
 const openAddresses = ({ network, privateNetwork }: BoxSpec): string[] => {

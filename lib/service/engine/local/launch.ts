@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import type { BoxSpec, Command, Isolation, System, User } from '../box.ts'
 
-export type LocalIsolation = Exclude<Isolation, 'container'>
+export type LocalIsolation = Exclude<Isolation, 'container' | 'swarm'>
 
 /** A devbox on this host. `home`, `tmp`, `run` and `root` are host folders. */
 export interface LocalSpec extends Omit<BoxSpec, 'folder' | 'hasRun' | 'origin' | 'signal' | 'privateNetwork'> {

@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import type { BoxSpec } from '../box.ts'
+import { capabilitiesOf, configFor, type Image, limitsOf, runOf } from '../container/devbox-container.ts'
+import type { EngineApi } from '../container/engine-api.ts'
+
+export const goFile = '/run/devdeck-go'
+
+// The service's files arrive after the container's start.
+const waitForFiles = `until [ -e ${goFile} ]; do sleep 0.05; done; exec "$@"`
+
+interface Options {
+  name: string
+  image: string
+  /** Of the image. */
+  config: Image['Config'] & { Entrypoint?: string | string[]; Cmd?: string[] }
+  networkIds: readonly string[]
+  constraints: readonly string[]
+}
+
+/** The service of a devbox: one container that is never restarted. */
+export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, constraints }: Options) => {
+  const container = configFor(spec, { Id: image, Config: config })
+  const { CapDrop, Memory, NanoCpus, PidsLimit, Ulimits, ShmSize } = limitsOf(spec.limits, Number.POSITIVE_INFINITY)
+  const reserved = { NanoCPUs: NanoCpus, MemoryBytes: Memory }
+  const [entrypoint, command] = processOf(spec, container, config)
+  return {
+    Name: name,
+    Labels: container.Labels,
+    TaskTemplate: {
+      ContainerSpec: {
+        Image: image,
+        Labels: container.Labels,
+        Command: entrypoint,
+        Args: command,
+        Hostname: container.Hostname,
+        Env: container.Env,
+        ...(container.User !== undefined && { User: container.User }),
+        ...(container.WorkingDir !== undefined && { Dir: container.WorkingDir }),
+        ...(container.Healthcheck && { Healthcheck: container.Healthcheck }),
+        OpenStdin: container.OpenStdin,
+        StopSignal: container.StopSignal,
+        StopGracePeriod: 1,
+        CapabilityDrop: CapDrop,
+        CapabilityAdd: capabilitiesOf(spec),
+        Ulimits,
+        Mounts: [{ Type: 'tmpfs', Target: '/dev/shm', TmpfsOptions: { SizeBytes: ShmSize } }],
+      },
+      Resources: { Limits: { ...reserved, Pids: PidsLimit }, Reservations: reserved },
+      RestartPolicy: { Condition: 'none' },
+      Placement: { Constraints: constraints },
+      Networks: networkIds.map((Target) => ({ Target })),
+      LogDriver: { Name: runOf(spec) ? 'json-file' : 'none' },
+    },
+    Mode: { Replicated: { Replicas: 1 } },
+  }
+}
+
+const processOf = (
+  spec: BoxSpec,
+  own: { Entrypoint?: readonly string[]; Cmd?: readonly string[] },
+  image: Options['config'],
+): [readonly string[], readonly string[]] => {
+  if (!runOf(spec)) return [own.Entrypoint ?? [], own.Cmd ?? []]
+  // As in `docker create`: an entrypoint replaces the image's command as well.
+  const entrypoint = own.Entrypoint ?? [image.Entrypoint ?? []].flat()
+  const command = own.Cmd ?? (own.Entrypoint ? [] : (image.Cmd ?? []))
+  return [
+    ['/bin/sh', '-c', waitForFiles, 'sh'],
+    [...entrypoint, ...command],
+  ]
+}
+
+export interface Task {
+  ID: string
+  NodeID?: string
+  CreatedAt: string
+  DesiredState: string
+  Status: { State: string; Err?: string; Message?: string; ContainerStatus?: { ContainerID?: string } }
+}
+
+/** The task of a devbox's service; undefined if there is no such service. */
+export const taskOf = async (manager: EngineApi, name: string, signal?: AbortSignal): Promise<Task | undefined> => {
+  const filters = { service: [name] }
+  // The filter also accepts the beginning of a name.
+  const tasks = await manager.json<(Task & { Spec: object })[]>('GET', '/tasks', { query: { filters }, signal })
+  return tasks.sort((a, b) => Date.parse(b.CreatedAt) - Date.parse(a.CreatedAt))[0]
+}
+
+const firstPollMs = 25
+const slowPollMs = 500
+const slowAfterMs = 3000
+const ended = ['complete', 'failed', 'shutdown', 'rejected', 'orphaned', 'remove']
+
+/** Waits until a node has started the container. `waits` is called while no node has room. */
+export const untilPlaced = async (
+  manager: EngineApi,
+  name: string,
+  { signal, waits }: { signal: AbortSignal; waits: (problem: string | undefined) => void },
+): Promise<{ nodeId: string; containerId: string }> => {
+  const startMs = Date.now()
+  for (;;) {
+    const task = await taskOf(manager, name, signal)
+    const { State = 'new', Err, ContainerStatus } = task?.Status ?? {}
+    if (ended.includes(State)) throw taskProblem(Err ?? State)
+    waits(State === 'pending' && Err ? Err : undefined)
+    const { ContainerID: containerId } = ContainerStatus ?? {}
+    if (['starting', 'running'].includes(State) && containerId && task?.NodeID)
+      return { nodeId: task.NodeID, containerId }
+    await delay(Date.now() - startMs > slowAfterMs ? slowPollMs : firstPollMs, undefined, { signal })
+  }
+}
+
+const taskProblem = (problem: string): ServiceError =>
+  /No such image/.test(problem)
+    ? new ServiceError('invalid_argument', `The node could not get the image: ${problem}`, { shouldRetry: false })
+    : new ServiceError('internal', `The swarm could not start the container: ${problem}`, { shouldRetry: false })

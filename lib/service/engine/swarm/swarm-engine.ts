@@ -1,0 +1,360 @@
+import type { ContainerInspectInfo } from 'dockerode'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { logError, logFailure } from '#lib/service/kit/log.ts'
+import type { BoxEngine, BoxSpec, Cluster, Disks, Images } from '../box.ts'
+import { ContainerBox, stopContainer } from '../container/container-box.ts'
+import { putRunFiles } from '../container/container-run.ts'
+import { boxOptions, type EngineInfo, install, runOf } from '../container/devbox-container.ts'
+import type { EngineAddress } from '../container/engine-address.ts'
+import { EngineApi, EngineResponseError, ifMissing } from '../container/engine-api.ts'
+import { createFactReader, type ImageFacts } from '../container/image-facts.ts'
+import { putFiles } from '../container/install.ts'
+import { untilReached } from '../container/services.ts'
+import { devboxService, goFile, taskOf, untilPlaced } from './devbox-service.ts'
+import { createSwarmImages, type ImageReference } from './images.ts'
+import { createSwarmNetworks } from './networks.ts'
+import { type SwarmNode, SwarmNodes } from './nodes.ts'
+
+export interface SwarmOptions {
+  manager: EngineAddress
+  addressOf: (node: { address: string; hostname: string; isManager: boolean }) => EngineAddress | undefined
+  registry: string | undefined
+  placement: readonly string[]
+  serviceId: string
+  /** Of devboxes without an image of their own. */
+  defaultImage: string
+}
+
+export type SwarmEngine = BoxEngine & { images: Images; cluster: Cluster }
+
+type Report = (sentence: string) => void
+
+const maxPingMs = 5000
+
+/** Runs devboxes as services of a Docker swarm. The swarm places them; commands go to the node that holds the container. */
+export const createSwarmEngine = ({
+  manager: managerAddress,
+  addressOf,
+  registry,
+  placement,
+  serviceId,
+  defaultImage,
+}: SwarmOptions): SwarmEngine => {
+  const manager = new EngineApi(managerAddress)
+  const prefix = `devdeck-${serviceId.slice(0, 12)}`
+  const serviceName = (devboxId: string): string => `${prefix}-${devboxId}`
+  const snapshotName = (snapshotId: string): string => `${prefix}:snapshot-${snapshotId}`
+  const diskName = (devboxId: string): string => `${prefix}:disk-${devboxId}`
+  const boxes = new Map<string, ContainerBox>()
+  const starting = new Set<string>()
+  const waiting = new Set<string>()
+  /** Devboxes whose services stay; unknown until `recover`. */
+  let kept: Set<string> | undefined
+  let isKnown: (devboxId: string) => boolean = () => false
+  const reported = new Set<string>()
+  const factReaders = new Map<string, (imageId: string, containerId: string) => Promise<ImageFacts>>()
+  const infos = new Map<string, Promise<EngineInfo>>()
+
+  const nodes = new SwarmNodes({
+    manager,
+    addressOf,
+    serviceId,
+    registry,
+    placement,
+    waiting: () => [...waiting],
+    handlers: {
+      event: (_node, event) => boxes.get(event.containerId)?.handle(event),
+      connected: (node) => reconcile(node),
+      lost(node) {
+        for (const box of boxes.values())
+          if (box.node?.id === node.id) box.lost(`Node ${node.hostname} was lost`, 'node_lost')
+      },
+    },
+  })
+  const images = createSwarmImages({ manager, nodes: () => nodes.ready(), serviceId })
+  const networks = createSwarmNetworks({ manager, serviceId })
+
+  const readFacts = ({ id, api }: SwarmNode, imageId: string, containerId: string) => {
+    const read = factReaders.get(id) ?? createFactReader(api)
+    factReaders.set(id, read)
+    return read(imageId, containerId)
+  }
+
+  const readInfo = ({ id, api }: SwarmNode) => {
+    const info = infos.get(id) ?? api.json<EngineInfo>('GET', '/info')
+    infos.set(id, info)
+    info.catch(() => infos.delete(id))
+    return info
+  }
+
+  /** Removes what unknown devboxes left on a node, and stops what runs without a session. */
+  const reconcile = async (node: SwarmNode): Promise<void> => {
+    if (!kept) return
+    const filters = { label: [`devdeck.service=${serviceId}`, 'devdeck.devbox'] }
+    const containers = await node.api.json<ContainerSummary[]>('GET', '/containers/json', {
+      query: { all: true, filters },
+    })
+    const running = new Set(containers.filter(({ State }) => State === 'running').map(({ Id }) => Id))
+    for (const [id, box] of boxes)
+      if (box.node?.id === node.id && !running.has(id)) box.lost(`Node ${node.hostname} restarted the container engine`)
+    for (const { Id, Labels } of containers) {
+      const devboxId = Labels['devdeck.devbox'] ?? ''
+      if (starting.has(devboxId)) continue
+      if (!kept.has(devboxId) && isKnown(devboxId)) await removeService(devboxId)
+      else if (running.has(Id) && !boxes.has(Id)) await stopContainer(node.api, Id)
+    }
+  }
+
+  /** The manager's side of `reconcile`: services without a container on a node that can be reached. */
+  const removeUnknown = async (): Promise<void> => {
+    const filters = { label: [`devdeck.service=${serviceId}`, 'devdeck.devbox'] }
+    const services = await manager.json<{ Spec: { Name: string; Labels: Record<string, string> } }[]>(
+      'GET',
+      '/services',
+      { query: { filters } },
+    )
+    for (const { Spec } of services) {
+      const devboxId = Spec.Labels['devdeck.devbox'] ?? ''
+      if (kept?.has(devboxId) || starting.has(devboxId)) continue
+      if (isKnown(devboxId)) await removeService(devboxId)
+      else if (!reported.has(devboxId)) {
+        reported.add(devboxId)
+        const message = `Service ${Spec.Name} belongs to no devbox of the database and is kept. Recover the devbox, or remove the service`
+        logError({ level: 'warn', message })
+      }
+    }
+  }
+
+  const removeService = async (devboxId: string): Promise<void> => {
+    await manager.json('DELETE', `/services/${serviceName(devboxId)}`).catch(ifMissing)
+    networks.leave(devboxId)
+  }
+
+  const inspect = ({ api }: SwarmNode, containerId: string) =>
+    api.json<ContainerInspectInfo>('GET', `/containers/${containerId}/json`)
+
+  /** The container of a devbox, running or not, if its node can be reached. */
+  const findContainer = async (devboxId: string) => {
+    const task = await taskOf(manager, serviceName(devboxId)).catch(ifMissing)
+    const containerId = task?.Status.ContainerStatus?.ContainerID
+    const node = task?.NodeID === undefined ? undefined : nodes.find(task.NodeID)
+    if (!node || !containerId) return undefined
+    const container = await inspect(node, containerId).catch((error: unknown) => {
+      if (error instanceof ServiceError) return undefined
+      return ifMissing(error)
+    })
+    return container && { node, container }
+  }
+
+  const imageFor = async (spec: BoxSpec, report: Report): Promise<ImageReference> => {
+    const { devboxId, origin, hasRun, lastSnapshotId, signal } = spec
+    const saved = async (name: string) => images.saved(name)
+    if (hasRun) {
+      const disk = await saved(diskName(devboxId))
+      if (disk) return disk
+      const snapshot = lastSnapshotId === undefined ? undefined : await saved(snapshotName(lastSnapshotId))
+      if (!snapshot) throw new Error('its disk was lost with its node, and there is no snapshot of it')
+      report(`The disk was lost with its node. The devbox continues from snapshot ${lastSnapshotId}`)
+      return snapshot
+    }
+    if (origin.kind === 'snapshot') {
+      const snapshot = await saved(snapshotName(origin.snapshotId))
+      if (snapshot) return snapshot
+      throw new ServiceError('internal', `The data of snapshot ${origin.snapshotId} is missing from the swarm`, {
+        shouldRetry: false,
+      })
+    }
+    if (origin.kind !== 'image' && origin.kind !== 'empty')
+      throw new ServiceError('not_implemented', 'Containers take their system from an image', { shouldRetry: false })
+    return images.reference(origin.kind === 'image' ? origin.image : defaultImage, signal)
+  }
+
+  /** Saves what the container of an earlier start has written, and removes it. */
+  const saveEarlier = async (devboxId: string, signal: AbortSignal): Promise<void> => {
+    const found = await findContainer(devboxId)
+    if (found) {
+      const { node, container } = found
+      await stopContainer(node.api, container.Id)
+      await images.commit(node, container.Id, diskName(devboxId), { 'devdeck.disk': devboxId }, signal)
+    }
+    await removeService(devboxId)
+  }
+
+  const create = async (spec: BoxSpec, report: Report) => {
+    const { devboxId, signal } = spec
+    const reference = await imageFor(spec, report)
+    const { networkIds, env } = await networks.join(devboxId, spec.network, report)
+    const body = devboxService(spec, {
+      name: serviceName(devboxId),
+      image: reference.image,
+      config: reference.inspect.Config,
+      networkIds,
+      constraints: [
+        ...placement,
+        ...(spec.placement ?? []),
+        ...(reference.nodeId === undefined ? [] : [`node.id==${reference.nodeId}`]),
+      ],
+    })
+    // Not aborted: the swarm would still create it.
+    const post = () => manager.json('POST', '/services/create', { body })
+    await post().catch(async (error: unknown) => {
+      if (!(error instanceof EngineResponseError) || error.status !== 409) throw error
+      await removeService(devboxId)
+      return post()
+    })
+    let lastProblem: string | undefined
+    try {
+      const { nodeId, containerId } = await untilPlaced(manager, serviceName(devboxId), {
+        signal,
+        waits(problem) {
+          if (problem === undefined) waiting.delete(devboxId)
+          else waiting.add(devboxId)
+          if (problem !== undefined && problem !== lastProblem) report(`Waiting for the swarm: ${problem}`)
+          lastProblem = problem ?? lastProblem
+        },
+      })
+      const node = nodes.find(nodeId)
+      if (!node) throw new Error(`the swarm placed it on node ${nodeId}, whose API can't be reached`)
+      return { node, containerId, env, image: reference.inspect }
+    } finally {
+      waiting.delete(devboxId)
+    }
+  }
+
+  const boxOf = async (
+    spec: BoxSpec,
+    { node, containerId, env, image }: Awaited<ReturnType<typeof create>>,
+    facts: ImageFacts,
+  ): Promise<ContainerBox> => {
+    const box = new ContainerBox({
+      api: node.api,
+      containerId,
+      ...boxOptions(spec, image, facts, await readInfo(node)),
+      node: { id: node.id, hostname: node.hostname },
+      env,
+      setOnline: async () => {
+        throw new ServiceError('not_implemented', 'The swarm does not connect running devboxes', { shouldRetry: false })
+      },
+      onEnd: () => boxes.delete(containerId),
+    })
+    boxes.set(containerId, box)
+    return box
+  }
+
+  const start = async (spec: BoxSpec, report: Report): Promise<ContainerBox> => {
+    const { devboxId, hasRun, signal } = spec
+    const run = runOf(spec)
+    if (run?.services)
+      throw new ServiceError('not_implemented', 'Compose services do not run in the swarm', { shouldRetry: false })
+    if (hasRun) await saveEarlier(devboxId, signal)
+    try {
+      const placed = await create(spec, report)
+      const { node, containerId, image } = placed
+      const { api } = node
+      await untilReached(api, containerId, { name: 'The container', condition: 'started' }, signal)
+      const facts = await readFacts(node, image.Id, containerId)
+      await install(api, containerId, spec, facts, image)
+      if (run) await putRunFiles(api, containerId, run, signal)
+      const box = await boxOf(spec, placed, facts)
+      signal.throwIfAborted()
+      if (hasRun) await box.emptyRunFolder()
+      if (run) {
+        await putFiles(api, containerId, [{ path: goFile, mode: 0o644, content: '' }], signal)
+        await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
+      }
+      return box
+    } catch (error) {
+      for (const [id, box] of boxes) if (box.devboxId === devboxId) boxes.delete(id)
+      if (!hasRun) await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
+      throw error
+    }
+  }
+
+  const disks: Disks = {
+    async snapshot(devboxId, snapshotId, signal) {
+      const found = await findContainer(devboxId)
+      if (!found)
+        throw new ServiceError('internal', 'The devbox has no disk that can be reached', { shouldRetry: false })
+      const labels = { 'devdeck.snapshot': snapshotId }
+      return images.commit(found.node, found.container.Id, snapshotName(snapshotId), labels, signal)
+    },
+    hasSnapshot: async (snapshotId) => (await images.saved(snapshotName(snapshotId))) !== undefined,
+    removeSnapshot: (snapshotId) => images.removeSaved(snapshotName(snapshotId)),
+    async usedBytes(devboxId, signal) {
+      const box = [...boxes.values()].find((each) => each.devboxId === devboxId)
+      const node = box?.node && nodes.find(box.node.id)
+      if (!box || !node) return 0
+      const request = { query: { size: true }, signal }
+      const found = await node.api
+        .json<{ SizeRw?: number }>('GET', `/containers/${box.containerId}/json`, request)
+        .catch(ifMissing)
+      return found?.SizeRw ?? 0
+    },
+    async remove(devboxId) {
+      kept?.delete(devboxId)
+      await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
+      await images
+        .removeSaved(diskName(devboxId))
+        .catch(logFailure(`Could not remove the saved disk of devbox ${devboxId}`))
+    },
+    save: saveEarlier,
+  }
+
+  return {
+    isolation: 'swarm',
+    description: 'Isolated by a container on a node of the swarm: own users, processes, network, files and host name',
+    images,
+    disks,
+    cluster: nodes,
+    userProblem: () => undefined,
+    networkProblem: () => undefined,
+    async start(spec, report) {
+      kept?.add(spec.devboxId)
+      starting.add(spec.devboxId)
+      try {
+        return await start(spec, report)
+      } finally {
+        starting.delete(spec.devboxId)
+      }
+    },
+    async adopt(spec, report) {
+      const found = await findContainer(spec.devboxId)
+      if (!found?.container.State.Running) return undefined
+      const { node, container } = found
+      const networkIds = Object.values(container.NetworkSettings.Networks).map(({ NetworkID }) => NetworkID)
+      const { env } = await networks.adopt(spec.devboxId, networkIds, spec.network, report)
+      const image = await node.api.json<ImageReference['inspect']>('GET', `/images/${container.Image}/json`)
+      const facts = await readFacts(node, container.Image, container.Id)
+      return boxOf(spec, { node, containerId: container.Id, env, image }, facts)
+    },
+    async requireAvailable() {
+      const problem = nodes.managerProblem()
+      if (problem) throw new ServiceError('unavailable', problem.message, { retryAfterSeconds: 5 })
+      await manager.json('GET', '/_ping', { timeoutMs: maxPingMs })
+    },
+    async recover(devboxIds, isKnownDevbox) {
+      kept = new Set(devboxIds)
+      isKnown = isKnownDevbox
+      const problem = await nodes.connected.then(
+        () => undefined,
+        (error: Error) => error,
+      )
+      if (problem) return
+      await networks.recover()
+      await removeUnknown().catch(logFailure('Could not look for services of unknown devboxes'))
+      for (const node of nodes.ready())
+        await reconcile(node).catch(logFailure(`Could not look for containers of unknown devboxes on ${node.hostname}`))
+    },
+    async close() {
+      nodes.close()
+      await Promise.all([...boxes.values()].map((box) => box.stop().catch(logFailure('Could not stop a container'))))
+      await networks.close()
+    },
+  }
+}
+
+interface ContainerSummary {
+  Id: string
+  State: string
+  Labels: Record<string, string>
+}
