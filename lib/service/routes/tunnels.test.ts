@@ -58,7 +58,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   let service: TestService
   let servicePort: number
   beforeAll(async () => {
-    const image = isolation === 'container' ? await (await sharedDocker()).nodeImage() : 'base'
+    const image = isolation === 'container' ? await (await sharedDocker()).image('node') : 'base'
     service = await startService({ isolation, image, allowHosts: ['api.deck.example'] })
     servicePort = Number(new URL(service.url).port)
   })

@@ -1,14 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createReadStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseEngineAddress } from '#lib/service/engine/container/engine-address.ts'
 import { EngineApi } from '#lib/service/engine/container/engine-api.ts'
+import { imageArchive, type TestImage } from './images.ts'
 
-const has = (program: string) => spawnSync('/bin/sh', ['-c', `command -v ${program}`]).status === 0
+export const has = (program: string) => spawnSync('/bin/sh', ['-c', `command -v ${program}`]).status === 0
 
 const script = fileURLToPath(new URL('./dockerd.sh', import.meta.url))
 
@@ -62,71 +63,18 @@ export class TestDocker {
     await until('the end of the container engine', () => !existsSync(this.folder))
   }
 
-  /** Makes a test image when it is first needed. Returns its name. */
-  async image(name: keyof typeof makers): Promise<string> {
-    await once(join(this.folder, `image-${name}`), async () => {
-      const archive = join(tmpdir(), 'devdeck-test-images', `${name}.tar`)
-      await mkdir(join(archive, '..'), { recursive: true })
-      if (!existsSync(archive)) {
-        const unfinished = `${archive}.${process.pid}`
-        await makers[name](unfinished)
-        await rename(unfinished, archive)
-      }
-      await this.#send('/images/create', { fromSrc: '-', repo: name }, readFileSync(archive))
-    })
+  /** Loads a test image when it is first needed. Returns its name. */
+  async image(name: TestImage): Promise<string> {
+    await once(join(this.folder, `image-${name}`), async () => load(this.api, await imageArchive(name)))
     return name
   }
-
-  /** The image `base` with Node. */
-  async nodeImage(): Promise<string> {
-    await this.image('base')
-    await once(join(this.folder, 'image-node'), async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'devdeck-node-image-'))
-      await writeFile(join(folder, 'Dockerfile'), 'FROM base\nCOPY node /usr/local/bin/node\n')
-      await copyFile(process.execPath, join(folder, 'node'))
-      const context = spawnSync('tar', ['-C', folder, '-c', '.'], { maxBuffer: 2 ** 30 }).stdout
-      await this.#send('/build', { t: 'node' }, context)
-      await rm(folder, { recursive: true })
-    })
-    return 'node'
-  }
-
-  async #send(path: string, query: Record<string, string>, file: Buffer) {
-    let output = ''
-    for await (const chunk of await this.api.stream('POST', path, { query, file })) output += chunk
-    if (!/sha256:/.test(output)) throw new Error(output)
-  }
 }
 
-const run = (file: string, args: readonly string[]) => {
-  const { status, stderr } = spawnSync(file, args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${file}: ${stderr}`)
-}
-
-const makers = {
-  /** A shell without bash, perl or python. */
-  async busybox(archive: string) {
-    const folder = await mkdtemp(join(tmpdir(), 'devdeck-busybox-'))
-    // The root folder of the image.
-    await chmod(folder, 0o755)
-    await mkdir(join(folder, 'bin'))
-    run('cp', [
-      '-L',
-      spawnSync('/bin/sh', ['-c', 'command -v busybox'], { encoding: 'utf8' }).stdout.trim(),
-      join(folder, 'bin/busybox'),
-    ])
-    const applets = spawnSync('busybox', ['--list'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
-    for (const name of applets) if (name !== 'busybox') await symlink('busybox', join(folder, 'bin', name))
-    run('tar', ['-C', folder, '-cf', archive, '.'])
-    await rm(folder, { recursive: true })
-  },
-  /** No program at all. */
-  async empty(archive: string) {
-    await writeFile(archive, Buffer.alloc(1024))
-  },
-  async base(archive: string) {
-    run('mmdebstrap', ['--variant=apt', '--include=python3-minimal,procps', '--format=tar', 'bookworm', archive])
-  },
+export const load = async (api: EngineApi, archive: string): Promise<void> => {
+  let output = ''
+  const request = { query: { quiet: true }, file: createReadStream(archive) }
+  for await (const chunk of await api.stream('POST', '/images/load', request)) output += chunk
+  if (!output.includes('Loaded image')) throw new Error(output)
 }
 
 /** One engine for all test files of a run, started by the first. */
@@ -154,7 +102,7 @@ const isFirst = (folder: string): boolean => {
 }
 
 /** Runs an action in one process; others wait for it. */
-const once = async (lock: string, action: () => Promise<void>): Promise<void> => {
+export const once = async (lock: string, action: () => Promise<void>): Promise<void> => {
   if (isFirst(lock)) {
     await action()
     await writeFile(join(lock, 'done'), '')
@@ -162,7 +110,7 @@ const once = async (lock: string, action: () => Promise<void>): Promise<void> =>
   await until(lock, () => existsSync(join(lock, 'done')))
 }
 
-const until = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
+export const until = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
   const giveUpAtMs = Date.now() + 280_000
   while (!(await isTrue())) {
     if (Date.now() > giveUpAtMs) throw new Error(`Timed out waiting for ${what}`)

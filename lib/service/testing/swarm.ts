@@ -1,0 +1,180 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEngineAddress } from '#lib/service/engine/container/engine-address.ts'
+import { EngineApi } from '#lib/service/engine/container/engine-api.ts'
+import { has, hasDocker, load, once, until } from './docker.ts'
+import { imageArchive, type TestImage } from './images.ts'
+
+const script = fileURLToPath(new URL('./swarm.sh', import.meta.url))
+
+/** A machine of the swarm: its network, host name, mounts and processes are its own. */
+class TestNode {
+  readonly hostname: string
+  readonly address: string
+  readonly url: string
+  readonly api: EngineApi
+  readonly #folder: string
+  readonly #port: string
+
+  constructor(folder: string, subnet: string, number: number) {
+    this.hostname = `node-${number}`
+    this.address = `${subnet}.${number}`
+    this.url = `tcp://${this.address}:2375`
+    this.api = new EngineApi(parseEngineAddress(this.url, {}))
+    this.#folder = join(folder, String(number))
+    this.#port = `port${number}`
+  }
+
+  async untilUp(): Promise<void> {
+    await until(this.hostname, () => this.#responds())
+  }
+
+  #responds() {
+    return this.api.json('GET', '/_ping', { timeoutMs: 1_000 }).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** The machine loses its power: it falls silent, without closing its connections. */
+  async kill(): Promise<void> {
+    writeFileSync(join(this.#folder, 'off'), '')
+    await until(`the end of ${this.hostname}`, () => existsSync(join(this.#folder, 'is-off')))
+  }
+
+  /** The machine comes back with its disk. */
+  async revive(): Promise<void> {
+    await rm(join(this.#folder, 'off'))
+    await this.untilUp()
+  }
+
+  /** Kills only the engine. Its containers run until it is back. */
+  async killDaemon(): Promise<void> {
+    writeFileSync(join(this.#folder, 'daemon-off'), '')
+    await until(`the end of the engine on ${this.hostname}`, async () => !(await this.#responds()))
+  }
+
+  async reviveDaemon(): Promise<void> {
+    await rm(join(this.#folder, 'daemon-off'))
+    await this.untilUp()
+  }
+
+  disconnect(): void {
+    this.#setPort('down')
+  }
+
+  reconnect(): void {
+    this.#setPort('up')
+  }
+
+  #setPort(state: 'up' | 'down') {
+    const pid = readFileSync(join(this.#folder, '../switch'), 'utf8').trim()
+    const { status, stderr } = spawnSync(
+      'nsenter',
+      ['--target', pid, '--net', 'ip', 'link', 'set', this.#port, state],
+      { encoding: 'utf8' },
+    )
+    if (status !== 0) throw new Error(stderr)
+  }
+}
+
+/** Three Docker Engines as a swarm and a registry. The first node is the manager. */
+class TestSwarm {
+  readonly folder: string
+  readonly nodes: readonly [TestNode, TestNode, TestNode]
+  readonly manager: TestNode
+  readonly registry: string
+  readonly #subnet: string
+
+  constructor(folder: string, subnet: string) {
+    const node = (number: number) => new TestNode(folder, subnet, number)
+    this.folder = folder
+    this.#subnet = subnet
+    this.nodes = [node(1), node(2), node(3)]
+    this.manager = this.nodes[0]
+    this.registry = `${subnet}.253:5000`
+  }
+
+  /** Starts the swarm, which ends with `parent`. */
+  async launch(parent: number): Promise<void> {
+    spawn('/bin/bash', [script, this.folder, String(parent), this.#subnet], { stdio: 'ignore', detached: true }).unref()
+    await Promise.all(this.nodes.map((node) => node.untilUp()))
+    const [manager, ...workers] = this.nodes
+    const listen = ({ address }: TestNode) => ({ ListenAddr: '0.0.0.0:2377', AdvertiseAddr: address })
+    await manager.api.json('POST', '/swarm/init', { body: listen(manager) })
+    const { JoinTokens } = await manager.api.json<{ JoinTokens: { Worker: string } }>('GET', '/swarm')
+    const join = { RemoteAddrs: [`${manager.address}:2377`], JoinToken: JoinTokens.Worker }
+    await Promise.all(
+      workers.map((worker) => worker.api.json('POST', '/swarm/join', { body: { ...listen(worker), ...join } })),
+    )
+  }
+
+  /** Loads a test image on all nodes when it is first needed. Returns its name. */
+  async image(name: TestImage): Promise<string> {
+    await once(join(this.folder, `image-${name}`), async () => {
+      const archive = await imageArchive(name)
+      await Promise.all(this.nodes.map(({ api }) => load(api, archive)))
+    })
+    return name
+  }
+
+  async stopRegistry(): Promise<void> {
+    writeFileSync(join(this.folder, 'registry-off'), '')
+    await until('the end of the registry', async () => !(await this.#registryResponds()))
+  }
+
+  async startRegistry(): Promise<void> {
+    await rm(join(this.folder, 'registry-off'))
+    await until('the registry', () => this.#registryResponds())
+  }
+
+  #registryResponds() {
+    return fetch(`http://${this.registry}/v2/`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  }
+
+  async close(): Promise<void> {
+    await writeFile(join(this.folder, 'stop'), '')
+    await until('the end of the swarm', () => !existsSync(this.folder))
+  }
+}
+
+/** One swarm for all test files of a run, started by the first. */
+export const sharedSwarm = async (): Promise<TestSwarm> => {
+  const folder = join(tmpdir(), `devdeck-swarm-${process.ppid}`)
+  const subnetFile = join(folder, 'subnet')
+  await once(folder, async () => {
+    const subnet = freeSubnet()
+    await new TestSwarm(folder, subnet).launch(process.ppid)
+    await writeFile(subnetFile, subnet)
+  })
+  return new TestSwarm(folder, readFileSync(subnetFile, 'utf8'))
+}
+
+export const ownSwarm = async (): Promise<TestSwarm> => {
+  const swarm = new TestSwarm(await mkdtemp(join(tmpdir(), 'devdeck-swarm-')), freeSubnet())
+  await swarm.launch(process.pid)
+  return swarm
+}
+
+/** Takes a subnet by the name of its network interface on this host. */
+const freeSubnet = (): string => {
+  for (let number = 1; number < 255; number++) {
+    const link = `ddsw${number}`
+    if (spawnSync('ip', ['link', 'add', link, 'type', 'veth', 'peer', 'name', `${link}-port`]).status === 0)
+      return `10.78.${number}`
+  }
+  throw new Error('No network interface for a swarm could be added')
+}
+
+const missing = ['docker-registry', 'iptables', 'ip', 'nsenter', 'setpriv'].filter((program) => !has(program))
+if (hasDocker && missing.length > 0) console.error(`The swarm tests are skipped: ${missing.join(', ')} not installed`)
+
+/** Whether this machine can start a swarm. */
+export const hasSwarm = hasDocker && missing.length === 0
