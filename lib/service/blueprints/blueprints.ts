@@ -171,6 +171,11 @@ export class Blueprints {
     return this.#options.store.find(id)?.image ?? null
   }
 
+  /** Also of a deleted blueprint. */
+  metadataOf(id: string): Record<string, string> {
+    return this.#options.store.find(id)?.metadata ?? {}
+  }
+
   onHost(id: string): Promise<HostBlueprint> {
     return builtOnHost(id, this.#options)
   }

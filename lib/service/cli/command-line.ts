@@ -12,6 +12,7 @@ import {
   type ServiceConfig,
 } from '#lib/service/config.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
+import { placementPattern } from '#lib/service/domain/placement.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
@@ -109,7 +110,7 @@ const Flags = z.object({
   'engine-url': z.optional(text(/^[a-z]+:\/\/\S+$/, 'must be a URL')),
   'engine-node-url': z.optional(text(/^[a-z]+:\/\/\S+$/, 'must be a URL')),
   'engine-registry': z.optional(text(/^[\w.:[\]-]+(\/[\w./-]+)?$/, 'must be HOST[:PORT][/PREFIX]')),
-  placement: z._default(z.array(text(/^[\w.-]+\s*(==|!=)\s*\S+$/, 'must be like node.labels.pool==agents')), []),
+  placement: z._default(z.array(text(placementPattern, 'must be like node.labels.pool==agents')), []),
   image: z._default(text(/^[\w./:@-]{1,255}$/, 'must be the name of an image'), defaultImage),
   'keys-fd': z.optional(integer(0, 1023)),
   'drain-seconds': z._default(integer(0, 3600), 2),
@@ -138,7 +139,19 @@ const commands = {
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
-  doctor: { flags: ['data-dir', 'isolation', 'engine', 'max-devboxes', 'min-free-memory', 'min-free-disk'], words: [] },
+  doctor: {
+    flags: [
+      'data-dir',
+      'isolation',
+      'engine',
+      'engine-url',
+      'engine-node-url',
+      'max-devboxes',
+      'min-free-memory',
+      'min-free-disk',
+    ],
+    words: [],
+  },
   help: { flags: serveFlags, words: [] },
 } satisfies Record<string, { flags: readonly string[]; words: readonly string[] }>
 

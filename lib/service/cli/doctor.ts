@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { machine, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
-import { engineUrl } from '#lib/service/engine/choose-engine.ts'
+import { engineUrl, swarmAddresses } from '#lib/service/engine/choose-engine.ts'
 import { describeLimits } from '#lib/service/engine/limits.ts'
 import { slirpProblem } from '#lib/service/engine/network/outbound.ts'
 import { machinePython } from '#lib/service/engine/python.ts'
@@ -85,8 +85,31 @@ const isolation = async ({ isolation: requested }: CommandLine): Promise<Finding
   ]
 }
 
+const swarm = async ({ dataDir, swarm, engineVariables }: CommandLine): Promise<Finding[]> => {
+  if (!swarm) return [['wrong', 'swarm', '--engine swarm requires --engine-url, the address of a manager']]
+  const { describeSwarm } = await import('#lib/service/engine/swarm/describe-swarm.ts')
+  const addresses = await swarmAddresses(swarm, engineVariables)
+  try {
+    const { devboxes, nodes } = await describeSwarm(addresses, existingServiceId(dataDir))
+    const summary = `${swarm.url}: ${countOf(nodes.length, 'node')}, ${countOf(devboxes, 'devbox', 'devboxes')} of this service`
+    return [
+      ['ok', 'swarm', summary],
+      ...nodes.map(
+        ({ hostname, problem }): Finding =>
+          problem === undefined ? ['ok', 'node', `${hostname} is ready`] : ['note', 'node', `${hostname}: ${problem}`],
+      ),
+    ]
+  } catch (error) {
+    return [['wrong', 'swarm', (error as Error).message]]
+  }
+}
+
+const existingServiceId = (dataDir: string) =>
+  existsSync(join(dataDir, 'service-id')) ? serviceIdOf(dataDir) : undefined
+
 const containerEngine = async (commandLine: CommandLine): Promise<Finding[]> => {
   const { dataDir, engine, isolation: requested, engineVariables } = commandLine
+  if (engine === 'swarm') return swarm(commandLine)
   const finding = (verdict: Verdict, text: string): Finding => [verdict, 'engine', text]
   const url = engineUrl(commandLine)
   if (url === undefined && requested === 'container') return [finding('wrong', 'no container engine to run devboxes')]
@@ -95,8 +118,8 @@ const containerEngine = async (commandLine: CommandLine): Promise<Finding[]> => 
     const { parseEngineAddress } = await import('#lib/service/engine/container/engine-address.ts')
     const { describeEngine } = await import('#lib/service/engine/container/describe-engine.ts')
     const address = parseEngineAddress(url, engineVariables)
-    const serviceId = existsSync(join(dataDir, 'service-id')) ? serviceIdOf(dataDir) : undefined
-    const { version, drivers, notLimited, containers, images, networks } = await describeEngine(address, serviceId)
+    const described = await describeEngine(address, existingServiceId(dataDir))
+    const { version, drivers, notLimited, containers, images, networks } = described
     const limits = notLimited.length === 0 ? 'memory, cpu, pids' : `not limited: ${notLimited.join(', ')}`
     return [
       finding('ok', `${url}: ${version}`),

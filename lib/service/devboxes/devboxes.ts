@@ -13,6 +13,7 @@ import {
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { mergeLaunchParameters, userOf } from '#lib/service/domain/launch-parameters.ts'
+import { placementProblem } from '#lib/service/domain/placement.ts'
 import type { Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
 import type { Engines } from '#lib/service/engine/choose-engine.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
@@ -127,6 +128,7 @@ export class Devboxes {
     const plan = { ...planned, engine: engineFor({ origin, snapshotEngine, blueprint }) }
     this.#requireAvailable(account, plan)
     this.#requireUser(plan, blueprint?.id ?? fromSnapshot)
+    if (plan.engine === 'swarm') requirePlacement({ ...blueprint?.metadata, ...body.metadata })
     if (origin && engineOf(plan).isolation === 'none')
       throw new ServiceError('not_implemented', "Devboxes without isolation can't have their own top-level folders", {
         shouldRetry: false,
@@ -474,6 +476,11 @@ export class Devboxes {
       logFailure('Could not store the last use of devboxes')(error)
     }
   }
+}
+
+const requirePlacement = (metadata: Record<string, string>) => {
+  const message = placementProblem(metadata)
+  if (message !== undefined) throw invalid({ field: 'metadata', message })
 }
 
 /** Unspecified: public clients expect 400 if the state doesn't allow the request. */

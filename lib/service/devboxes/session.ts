@@ -6,6 +6,7 @@ import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-paramet
 import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, suspendDeadlineMs, userOf } from '#lib/service/domain/launch-parameters.ts'
+import { placementIn } from '#lib/service/domain/placement.ts'
 import type { BlueprintOrigin, Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
@@ -45,6 +46,7 @@ interface Blueprints {
   /** The blueprint that a new devbox starts from. Throws 404, or 400 unless it is built. */
   forDevbox(account: string, body: DevboxCreate): BlueprintRecord | undefined
   imageOf(id: string): string | null
+  metadataOf(id: string): Record<string, string>
   /** A blueprint that was built on this host. */
   onHost(id: string): Promise<{ env: Record<string, string>; origin: BlueprintOrigin }>
 }
@@ -308,7 +310,10 @@ export class DevboxSession {
       privateNetwork,
       user: userOf(launch_parameters),
       hasRun: hasRun(devbox),
-      placement: placementOf(devbox.metadata),
+      placement: [
+        ...placementIn(devbox.blueprint_id ? this.#options.blueprints.metadataOf(devbox.blueprint_id) : {}),
+        ...placementIn(devbox.metadata),
+      ],
       ...(lastSnapshotId !== undefined && { lastSnapshotId }),
       origin:
         (blueprint && { ...blueprint, ...(snapshot && { disk: snapshot }) }) ??
@@ -352,13 +357,6 @@ export class DevboxSession {
     this.#options.logs.append(this.id, { level, source: 'setup_commands', message })
   }
 }
-
-/** Constraints on the node, as in `docker service create --constraint`. */
-const placementOf = (metadata: Record<string, string>): string[] =>
-  (metadata['devdeck.placement'] ?? '')
-    .split(',')
-    .map((constraint) => constraint.trim())
-    .filter(Boolean)
 
 export const networkOf = (
   { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'engine'>,

@@ -73,14 +73,20 @@ export const engineUrl = ({
   return url === 'none' ? undefined : url
 }
 
-const chooseSwarm = async ({ url, nodeUrl, registry, placement }: SwarmChoice, variables: EngineVariables) => {
+/** Throws a StartError for a URL that isn't valid. */
+export const swarmAddresses = async ({ url, nodeUrl }: SwarmChoice, variables: EngineVariables) => {
   const { parseEngineAddress } = await import('./container/engine-address.ts')
   const { createNodeAddresses } = await import('./swarm/node-address.ts')
-  const { createSwarmEngine } = await import('./swarm/swarm-engine.ts')
   const manager = parseEngineAddress(url, variables)
-  const addressOf = createNodeAddresses({ manager, template: nodeUrl, variables })
-  const create = (host: Pick<LocalHost, 'serviceId'>, defaultImage: string) =>
-    createSwarmEngine({ manager, addressOf, registry, placement, serviceId: host.serviceId, defaultImage })
+  return { manager, addressOf: createNodeAddresses({ manager, template: nodeUrl, variables }) }
+}
+
+const chooseSwarm = async (choice: SwarmChoice, variables: EngineVariables) => {
+  const { registry, placement } = choice
+  const { createSwarmEngine } = await import('./swarm/swarm-engine.ts')
+  const addresses = await swarmAddresses(choice, variables)
+  const create = ({ serviceId }: Pick<LocalHost, 'serviceId'>, defaultImage: string) =>
+    createSwarmEngine({ ...addresses, registry, placement, serviceId, defaultImage })
   return { kind: 'swarm', create } as const
 }
 

@@ -199,7 +199,7 @@ export class SwarmNodes implements Cluster {
   }
 }
 
-const addressesOf = ({ Status, ManagerStatus, Description }: NodeInfo) => {
+export const addressesOf = ({ Status, ManagerStatus, Description }: NodeInfo) => {
   // A manager's status may have 0.0.0.0.
   const manager = ManagerStatus?.Addr?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
   const isWildcard = ['', '0.0.0.0', '::'].includes(Status.Addr ?? '')
@@ -240,7 +240,7 @@ const reservations = (tasks: readonly TaskInfo[]) => {
 
 const ended = ['complete', 'failed', 'shutdown', 'rejected', 'orphaned', 'remove']
 
-interface NodeInfo {
+export interface NodeInfo {
   ID: string
   Version: { Index: number }
   Spec: { Role: string; Availability: string; Labels?: Record<string, string> | null }
