@@ -46,3 +46,9 @@ export interface AccountLimits {
 
 /** Unspecified: far above interactive use and below what a host can handle. */
 export const defaultLimits: AccountLimits = { devboxes: 256, executions: 1024, terminals: 256 }
+
+/**
+ * Unspecified: what a devbox of a swarm reserves. Most devboxes wait for their users most of the time, and their limits
+ * hold in any case.
+ */
+export const [defaultReservedCpuPercent, defaultReservedMemoryPercent] = [10, 50]

@@ -9,6 +9,8 @@ import {
   defaultLimits,
   defaultMaxEnvironmentBytes,
   defaultMaxTrials,
+  defaultReservedCpuPercent,
+  defaultReservedMemoryPercent,
   type ServiceConfig,
 } from '#lib/service/config.ts'
 import { isAgentName, reservedAgentNames } from '#lib/service/domain/agent-names.ts'
@@ -84,6 +86,8 @@ const ownDatasets = (): string[] => {
   return isFolder(samples) ? [samples] : []
 }
 
+const percent = integer(0, 100)
+
 const Flags = z.object({
   port: z._default(integer(0, 65_535), 4500),
   host: z._default(hostName, '127.0.0.1'),
@@ -111,6 +115,8 @@ const Flags = z.object({
   'engine-node-url': z.optional(text(/^[a-z]+:\/\/\S+$/, 'must be a URL')),
   'engine-registry': z.optional(text(/^[\w.:[\]-]+(\/[\w./-]+)?$/, 'must be HOST[:PORT][/PREFIX]')),
   placement: z._default(z.array(text(placementPattern, 'must be like node.labels.pool==agents')), []),
+  'reserve-cpu': z._default(percent, defaultReservedCpuPercent),
+  'reserve-memory': z._default(percent, defaultReservedMemoryPercent),
   image: z._default(text(/^[\w./:@-]{1,255}$/, 'must be the name of an image'), defaultImage),
   'keys-fd': z.optional(integer(0, 1023)),
   'drain-seconds': z._default(integer(0, 3600), 2),
@@ -200,6 +206,7 @@ export const readCommandLine = (
         nodeUrl: flags.data['engine-node-url'],
         registry: flags.data['engine-registry'],
         placement: flags.data.placement,
+        reserved: { cpu: flags.data['reserve-cpu'] / 100, memory: flags.data['reserve-memory'] / 100 },
       },
     }),
     image: flags.data.image,
@@ -258,6 +265,9 @@ serve
   --engine-node-url URL  API of a node, with {address} or {hostname} in it (--engine-url with the node's address)
   --engine-registry HOST[:PORT][/PREFIX]  Registry that keeps disks and images for all nodes. Without it, a suspended
                       devbox stays with its node
+  --reserve-cpu N     Percentage of its CPU limit that a devbox reserves on its node; the swarm places devboxes by what
+                      is not reserved (${defaultReservedCpuPercent})
+  --reserve-memory N  The same for memory (${defaultReservedMemoryPercent})
   --placement CONSTRAINT  Where devboxes run, such as node.labels.pool==agents; repeatable
   --image NAME        Image of container devboxes that don't choose one (${defaultImage})
   --keys-fd N         Read API keys from this file descriptor (0 is stdin) instead of DEVDECK_API_KEYS

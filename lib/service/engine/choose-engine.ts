@@ -29,6 +29,8 @@ export interface SwarmChoice {
   registry?: string | undefined
   /** Constraints on the nodes of all devboxes. */
   placement: readonly string[]
+  /** Share of its limits that a devbox reserves on its node, from 0 to 1. */
+  reserved: { cpu: number; memory: number }
 }
 
 export interface Engines {
@@ -82,11 +84,11 @@ export const swarmAddresses = async ({ url, nodeUrl }: SwarmChoice, variables: E
 }
 
 const chooseSwarm = async (choice: SwarmChoice, variables: EngineVariables) => {
-  const { registry, placement } = choice
+  const { registry, placement, reserved } = choice
   const { createSwarmEngine } = await import('./swarm/swarm-engine.ts')
   const addresses = await swarmAddresses(choice, variables)
   const create = ({ serviceId }: Pick<LocalHost, 'serviceId'>, defaultImage: string) =>
-    createSwarmEngine({ ...addresses, registry, placement, serviceId, defaultImage })
+    createSwarmEngine({ ...addresses, registry, placement, reserved, serviceId, defaultImage })
   return { kind: 'swarm', create } as const
 }
 

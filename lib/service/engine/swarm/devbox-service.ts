@@ -16,13 +16,20 @@ interface Options {
   config: Image['Config'] & { Entrypoint?: string | string[]; Cmd?: string[] }
   networkIds: readonly string[]
   constraints: readonly string[]
+  reserved: Reserved
+}
+
+/** Share of its limits that a devbox reserves on its node, from 0 to 1. */
+export interface Reserved {
+  cpu: number
+  memory: number
 }
 
 /** The service of a devbox: one container that is never restarted. */
-export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, constraints }: Options) => {
+export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, constraints, reserved }: Options) => {
   const container = configFor(spec, { Id: image, Config: config })
   const { CapDrop, Memory, NanoCpus, PidsLimit, Ulimits, ShmSize } = limitsOf(spec.limits, Number.POSITIVE_INFINITY)
-  const reserved = { NanoCPUs: NanoCpus, MemoryBytes: Memory }
+  const share = { NanoCPUs: Math.round(NanoCpus * reserved.cpu), MemoryBytes: Math.round(Memory * reserved.memory) }
   const [entrypoint, command] = processOf(spec, container, config)
   return {
     Name: name,
@@ -46,7 +53,7 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, 
         Ulimits,
         Mounts: [{ Type: 'tmpfs', Target: '/dev/shm', TmpfsOptions: { SizeBytes: ShmSize } }],
       },
-      Resources: { Limits: { ...reserved, Pids: PidsLimit }, Reservations: reserved },
+      Resources: { Limits: { NanoCPUs: NanoCpus, MemoryBytes: Memory, Pids: PidsLimit }, Reservations: share },
       RestartPolicy: { Condition: 'none' },
       Placement: { Constraints: constraints },
       Networks: networkIds.map((Target) => ({ Target })),

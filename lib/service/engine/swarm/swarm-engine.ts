@@ -10,7 +10,7 @@ import { EngineApi, EngineResponseError, ifMissing } from '../container/engine-a
 import { createFactReader, type ImageFacts } from '../container/image-facts.ts'
 import { putFiles } from '../container/install.ts'
 import { untilReached } from '../container/services.ts'
-import { devboxService, goFile, taskOf, untilPlaced } from './devbox-service.ts'
+import { devboxService, goFile, type Reserved, taskOf, untilPlaced } from './devbox-service.ts'
 import { createSwarmImages, type ImageReference } from './images.ts'
 import { createSwarmNetworks } from './networks.ts'
 import { type SwarmNode, SwarmNodes } from './nodes.ts'
@@ -20,6 +20,7 @@ export interface SwarmOptions {
   addressOf: (node: { address: string; hostname: string; isManager: boolean }) => EngineAddress | undefined
   registry: string | undefined
   placement: readonly string[]
+  reserved: Reserved
   serviceId: string
   /** Of devboxes without an image of their own. */
   defaultImage: string
@@ -37,6 +38,7 @@ export const createSwarmEngine = ({
   addressOf,
   registry,
   placement,
+  reserved,
   serviceId,
   defaultImage,
 }: SwarmOptions): SwarmEngine => {
@@ -189,6 +191,7 @@ export const createSwarmEngine = ({
       image: reference.image,
       config: reference.inspect.Config,
       networkIds,
+      reserved,
       constraints: [
         ...placement,
         ...(spec.placement ?? []),
