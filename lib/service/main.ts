@@ -15,6 +15,7 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
   'keys list': async (line) => (await import('./cli/keys.ts')).listKeys(line),
   'keys revoke': async (line) => (await import('./cli/keys.ts')).revokeKey(line),
   drain: async (line) => (await import('./cli/drain.ts')).drain(line),
+  activate: async (line) => (await import('./cli/drain.ts')).activate(line),
   import: async (line) => (await import('./cli/import.ts')).importJob(line),
   'environments list': async (line) => (await import('./cli/environments.ts')).listBuilt(line),
   'environments clear': async (line) => (await import('./cli/environments.ts')).clearBuilt(line),

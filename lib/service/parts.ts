@@ -12,6 +12,8 @@ import { Jobs } from './benchmarks/jobs.ts'
 import { LogArchives } from './benchmarks/log-archive.ts'
 import { ScenarioRuns } from './benchmarks/scenario-runs.ts'
 import { Blueprints } from './blueprints/blueprints.ts'
+import { ClusterState } from './cluster/cluster-state.ts'
+import { NodeDrains } from './cluster/node-drains.ts'
 import type { ServiceConfig } from './config.ts'
 import { Devboxes } from './devboxes/devboxes.ts'
 import { DiskWatch } from './devboxes/disk-watch.ts'
@@ -32,6 +34,7 @@ import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { DevboxLogs } from './store/logs/logs.ts'
 import type { LostAndFound } from './store/lost-and-found.ts'
+import { createNodeDrainStore } from './store/node-drains.ts'
 import { defaultStorageBytes, StorageQuota } from './store/storage-quota.ts'
 import { countStored } from './store/stored-bytes.ts'
 import type { Stores } from './store/stores.ts'
@@ -81,6 +84,7 @@ export const startParts = async (base: ServiceBase) => {
     store,
     ...devboxParts,
     ...benchmarkParts,
+    cluster: startCluster(base, devboxParts),
     drain: new Drain({ store: store.devboxes, evictions, changes: devboxes.changes }),
     quota,
     axonSql,
@@ -145,6 +149,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     executions,
     engineOf: ({ engine }) => engines.of(engine),
     engineFor: engines.kindFor,
+    cluster: engines.cluster,
     serviceId,
     dataDir: path,
     folderOf,
@@ -168,8 +173,10 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     logs.wake(devboxId)
     stats.changed(devboxId, status)
     if (status === 'suspending' || hasEnded(status)) {
-      const devbox = store.devboxes.get(store.devboxes.mustFind(devboxId).account, devboxId)
-      terminals.endAll(devboxId, devbox ? endReason(devbox, evicted.has(devboxId)) : 'The devbox has ended')
+      const devbox = store.devboxes.mustFind(devboxId)
+      const { failure_reason, node } = devbox
+      terminals.endAll(devboxId, endReason(devbox, evicted.has(devboxId)))
+      if (failure_reason === 'node_lost') snapshots.abort(devboxId, `Node ${node?.hostname ?? ''} was lost`)
       evictions.cancel(devboxId)
     }
     if (hasEnded(status)) ptyTokens.revoke(devboxId)
@@ -191,7 +198,18 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   await devboxes.recover()
   if (lostAndFound.summary) logError({ message: lostAndFound.summary })
   evictions.recover()
-  return { logs, executions, snapshots, objects, blueprints, devboxes, terminals, ptyTokens, tunnels, evictions }
+  return { logs, executions, snapshots, objects, blueprints, devboxes, terminals, ptyTokens, tunnels, evictions, stats }
+}
+
+const startCluster = (
+  { database, store: { devboxes }, engines: { cluster }, onClose }: ServiceBase,
+  { evictions, stats, devboxes: { changes } }: DevboxParts,
+) => {
+  if (!cluster) return undefined
+  const drains = new NodeDrains({ cluster, store: createNodeDrainStore(database), devboxes, evictions, changes })
+  onClose(() => drains.close())
+  drains.recover()
+  return { state: new ClusterState({ cluster, drains, devboxes, stats }), drains }
 }
 
 const startBenchmarks = async (

@@ -127,12 +127,19 @@ const Flags = z.object({
   'agent-name': z.optional(z.string()),
   'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),
+  in: z.optional(duration),
 })
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = ['allow-private-network', 'stop-with-parent', 'strict-environments', 'validate-answers']
-const flagsOfOthers = ['account', 'name', 'agent-name', 'judged-metric', 'deadline']
+const flagsOfOthers = ['account', 'name', 'agent-name', 'judged-metric', 'deadline', 'in']
 const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
+
+interface Takes {
+  flags: readonly string[]
+  words: readonly string[]
+  optionalWords?: readonly string[]
+}
 
 const commands = {
   serve: { flags: serveFlags, words: [] },
@@ -140,7 +147,8 @@ const commands = {
   'keys add': { flags: ['data-dir', 'account', 'name'], words: [] },
   'keys list': { flags: ['data-dir'], words: [] },
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
-  drain: { flags: ['data-dir', 'deadline'], words: [] },
+  drain: { flags: ['data-dir', 'deadline', 'in'], words: [], optionalWords: ['NODE'] },
+  activate: { flags: ['data-dir'], words: ['NODE'] },
   import: { flags: ['data-dir', 'account', 'agent-name', 'judged-metric'], words: ['DIR or ZIP'] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
@@ -159,7 +167,7 @@ const commands = {
     words: [],
   },
   help: { flags: serveFlags, words: [] },
-} satisfies Record<string, { flags: readonly string[]; words: readonly string[] }>
+} satisfies Record<string, Takes>
 
 export type Command = keyof typeof commands
 
@@ -191,7 +199,7 @@ export const readCommandLine = (
       ...(flags.data['agent-name'] && { agent_name: flags.data['agent-name'] }),
       ...(flags.data['judged-metric'] && { judged_metric: flags.data['judged-metric'] }),
     },
-    deadlineSeconds: flags.data.deadline,
+    deadlineSeconds: flags.data.in ?? flags.data.deadline,
     host,
     port,
     dataDir: resolve(flags.data['data-dir']),
@@ -242,7 +250,9 @@ Commands
   keys add            Create an API key and print it once
   keys list           List API keys and their sources, without the keys themselves
   keys revoke ID      Revoke a key immediately
-  drain               Schedule the suspension of all devboxes of the running service
+  drain [NODE]        Schedule the suspension of all devboxes of the running service, or of those on a node of its
+                      cluster, which gets no others and is drained afterwards
+  activate NODE       Cancel the drain of a node, or let a drained node get devboxes again
   import DIR|ZIP      Import a Harbor job, or logs exported from Devdeck, as a job of the running service
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
@@ -307,7 +317,7 @@ recover
   --account NAME      Account for devboxes and snapshots without a record (local)
 
 drain
-  --deadline TIME     Time until the devboxes are suspended (10m)
+  --in TIME           Time until the devboxes are suspended (10m); also --deadline
 
 Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
@@ -347,8 +357,8 @@ const splitCommand = (positionals: readonly string[]): { command?: Command; word
 }
 
 const problemsOf = (command: Command, words: readonly string[], given: readonly string[]): string[] => {
-  const takes: { flags: readonly string[]; words: readonly string[] } = commands[command]
-  const extra = words.slice(takes.words.length)
+  const takes: Takes = commands[command]
+  const extra = words.slice(takes.words.length + (takes.optionalWords ?? []).length)
   return [
     ...given
       .filter((flag) => flag !== 'help' && !takes.flags.includes(flag))

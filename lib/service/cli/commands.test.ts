@@ -78,6 +78,8 @@ describe('keys', () => {
     [['keys', 'revoke'], 'keys revoke requires ID'],
     [['keys', 'revoke', 'key_1'], 'Key key_1 not found'],
     [['drain'], 'No service is running on'],
+    [['drain', 'node-1', 'node-2'], 'drain: unexpected node-2'],
+    [['activate'], 'activate requires NODE'],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
     [['serve', '--min-free-disk', '10X'], '--min-free-disk must be a size'],
     [['serve', '--deadline', '10m'], "serve doesn't accept --deadline"],
@@ -134,6 +136,7 @@ describe('drain', () => {
     expect((await drain(`Bearer ${ownKey()}`)).status).toBe(403)
     expect((await drain(`Bearer ${token}`)).status).toBe(200)
     expect((await fetch(`${url}/v1/axons`, { headers: bearer(token) })).status).toBe(401)
+    expect((await command('drain', 'node-1', '--in', '1m')).stderr).toContain('This service has no cluster')
   })
 })
 

@@ -14,7 +14,7 @@ import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { mergeLaunchParameters, userOf } from '#lib/service/domain/launch-parameters.ts'
 import { placementProblem } from '#lib/service/domain/placement.ts'
-import type { Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
+import type { Cluster, Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
 import type { Engines } from '#lib/service/engine/choose-engine.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
@@ -46,6 +46,7 @@ const maxKeptProblems = 1000
 
 interface Options extends SessionOptions, MountSources {
   engineFor: Engines['kindFor']
+  cluster?: Cluster | undefined
   maxPerAccount: number
   lostAndFound: LostAndFound
   executions: {
@@ -250,12 +251,23 @@ export class Devboxes {
     this.#require(account, id, action)
     const running = this.#sessions.get(id)?.running
     if (!running) throw new ServiceError('unavailable', `Devbox ${id} is not ready`, { retryAfterSeconds: 1 })
+    const { node } = running.box
+    if (!this.#isReachable(id))
+      throw new ServiceError('unavailable', `Node ${node?.hostname}, where devbox ${id} runs, can't be reached`, {
+        retryAfterSeconds: 5,
+      })
     return running
   }
 
-  /** Undefined if the devbox isn't running. */
+  /** Whether the API of its node responds. */
+  #isReachable(id: string): boolean {
+    const node = this.#sessions.get(id)?.running?.box.node
+    return !node || !this.#options.cluster?.nodes().some((each) => each.id === node.id && each.problem !== undefined)
+  }
+
+  /** Undefined if the devbox isn't running or its node can't be reached. */
   async usage(id: string): Promise<Usage | undefined> {
-    return this.#sessions.get(id)?.running?.box.usage()
+    if (this.#isReachable(id)) return this.#sessions.get(id)?.running?.box.usage()
   }
 
   /** Why a devbox failed lately, for messages. */
@@ -272,6 +284,7 @@ export class Devboxes {
 
   runningDisks(): WatchedDisk[] {
     return [...this.#sessions.keys()]
+      .filter((id) => this.#isReachable(id))
       .map((id) => this.#spec(id))
       .filter(({ status }) => status === 'running')
       .map(({ id, account, create_time_ms, launch_parameters }) => {
@@ -304,7 +317,10 @@ export class Devboxes {
     requireResumable()
     networkOf(this.#spec(id), this.#options)
     this.#requireDescriptors()
-    await this.#options.engineOf(this.#spec(id)).requireAvailable?.()
+    const engine = this.#options.engineOf(this.#spec(id))
+    await engine.requireAvailable?.()
+    const lastSnapshotId = this.#options.snapshots.latestOf(id) ?? this.#spec(id).snapshot_id ?? undefined
+    await engine.requireDisk?.(id, lastSnapshotId)
     requireResumable()
     this.#options.store.clearUse(id)
     this.#move(id, 'resume')

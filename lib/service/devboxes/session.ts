@@ -221,6 +221,8 @@ export class DevboxSession {
       if (!Object.hasOwn(revealed, name)) this.#log('warn', `${name} is not set: secret ${secret} no longer exists`)
     // Unspecified: secrets override environment variables of the same name.
     this.#env = { ...blueprint?.env, ...spec.environment_variables, ...revealed }
+    const { node } = box
+    if (node) await this.#store('node', () => store.setNode(this.id, { id: node.id, hostname: node.hostname }))
     await this.#store('isolation', () =>
       store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...box.notEnforced] }),
     )

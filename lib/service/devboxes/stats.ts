@@ -12,10 +12,18 @@ interface Options {
   usageOf: (devboxId: string) => Promise<Usage | undefined>
 }
 
+interface Measured {
+  atMs: number
+  cpuSeconds: number
+  /** Since the previous measurement. */
+  cpuCores: number
+  memoryBytes: number
+}
+
 export class DevboxStats {
   readonly #options: Options
   /** CPU time of running devboxes, once measured. */
-  readonly #running = new Map<string, { cpuSeconds: number; atMs: number } | undefined>()
+  readonly #running = new Map<string, Measured | undefined>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: Options) {
@@ -28,6 +36,11 @@ export class DevboxStats {
       this.#running.set(devboxId, undefined)
       this.#schedule(firstAfterMs)
     }
+  }
+
+  /** Undefined until measured. */
+  latest(devboxId: string): Pick<Measured, 'cpuCores' | 'memoryBytes'> | undefined {
+    return this.#running.get(devboxId)
   }
 
   close(): void {
@@ -53,12 +66,14 @@ export class DevboxStats {
     const { processes, memoryBytes, cpuSeconds, diskFreeBytes } = usage
     const last = this.#running.get(id)
     const atMs = Date.now()
-    this.#running.set(id, { cpuSeconds, atMs })
-    const since = last ? ` in ${((atMs - last.atMs) / 1000).toFixed(0)} s` : ''
+    const seconds = last && (atMs - last.atMs) / 1000
+    const usedSeconds = cpuSeconds - (last?.cpuSeconds ?? 0)
+    this.#running.set(id, { cpuSeconds, atMs, memoryBytes, cpuCores: seconds ? Math.max(0, usedSeconds) / seconds : 0 })
+    const since = seconds === undefined ? '' : ` in ${seconds.toFixed(0)} s`
     const parts = [
       countOf(processes, 'process', 'processes'),
       `${inMiB(memoryBytes)} of memory`,
-      `${(cpuSeconds - (last?.cpuSeconds ?? 0)).toFixed(2)} s of CPU${since}`,
+      `${usedSeconds.toFixed(2)} s of CPU${since}`,
       ...(diskFreeBytes === undefined ? [] : [`${inMiB(diskFreeBytes)} of disk free`]),
     ]
     logs.append(id, { level: 'info', source: 'stats', message: parts.join(', ') })

@@ -73,15 +73,20 @@ export const usageOf = (
 
 type UsedDevbox = Pick<Devbox, 'id' | 'status' | 'create_time_ms' | 'end_time_ms' | 'state_transitions'>
 
-export const endReason = ({ status, shutdown_reason, failure_reason }: EndingDevbox, isEvicted: boolean): string => {
+export const endReason = (
+  { status, shutdown_reason, failure_reason, node }: EndingDevbox,
+  isEvicted: boolean,
+): string => {
   if (status === 'suspending')
     return isEvicted ? 'The devbox is suspending: it was evicted' : 'The devbox is suspending'
   const what = status === 'failure' ? 'The devbox has failed' : 'The devbox was shut down'
+  if (status === 'failure' && failure_reason === 'node_lost')
+    return `${what}: its node ${node?.hostname ?? ''} was lost`
   const why = endReasons[(status === 'failure' ? failure_reason : shutdown_reason) ?? '']
   return why ? `${what}: ${why}` : what
 }
 
-type EndingDevbox = Pick<Devbox, 'status' | 'shutdown_reason' | 'failure_reason'>
+type EndingDevbox = Pick<Devbox, 'status' | 'shutdown_reason' | 'failure_reason' | 'node'>
 
 const endReasons: Record<string, string> = {
   keep_alive_timeout: 'its keep-alive time expired',

@@ -27,6 +27,8 @@ export interface BoxEngine {
   readonly cluster?: Cluster
   /** Rejects with `unavailable` if devboxes can't be started now. */
   requireAvailable?(): Promise<void>
+  /** Rejects with a ServiceError if the disk of a devbox that has run can't be used now, nor a snapshot of it. */
+  requireDisk?(devboxId: string, lastSnapshotId: string | undefined): Promise<void>
   /**
    * Ends what an earlier service left running. Call before any start. `devboxIds` are those that keep a disk. Disks
    * that ended devboxes left in a container engine are removed; those of unknown devboxes are never, since the database

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import type { BoxProcess, RunningDevbox } from '#lib/service/engine/box.ts'
 import { runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
 import { signalExitStatus } from '#lib/service/kit/exit-status.ts'
@@ -62,14 +63,21 @@ export class LiveExecution {
         return 126
       })
     }
-    if (this.#devboxStopped && exitStatus !== 0) {
-      this.#report('the devbox was stopped; the command was killed')
+    const killed = exitStatus === 0 ? undefined : await this.#whyKilled()
+    if (killed !== undefined) {
+      this.#report(`${killed}; the command was killed`)
       exitStatus = killedStatus
     }
     this.stdin?.close()
     await Promise.all(streams.map((stream) => this.output[stream].end()))
     this.#options.log.end(exitStatus)
     this.#ended.resolve(exitStatus)
+  }
+
+  async #whyKilled(): Promise<string | undefined> {
+    // A lost devbox ends its commands before its session does.
+    const end = await Promise.race([this.#options.devbox.box.ended, setImmediate(undefined)])
+    return end?.cause ?? (this.#devboxStopped ? 'the devbox was stopped' : undefined)
   }
 
   stopWithDevbox() {

@@ -70,7 +70,7 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
   benchmarkRuns: benchmarkRunRoutes(deps),
   benchmarks: benchmarkRoutes(deps),
   hostedOnly: hostedOnlyRoutes(),
-  cluster: clusterRoutes(),
+  cluster: clusterRoutes(deps),
   drain: implement(contract.drain, {
     start: ({ body }) => {
       const eviction_deadline_ms = deps.now() + body.deadline_seconds * 1000

@@ -163,15 +163,15 @@ export class Snapshots {
   }
 
   async settled(devboxId: string, { abort }: { abort: boolean }): Promise<void> {
-    const all = this.#of(devboxId)
-    if (abort)
-      for (const taking of all)
-        taking.abort.abort(
-          new ServiceError('conflict', 'The devbox was shut down while the snapshot was in progress', {
-            shouldRetry: false,
-          }),
-        )
-    await Promise.all(all.map(({ done }) => done))
+    if (abort) this.abort(devboxId, 'The devbox was shut down')
+    await Promise.all(this.#of(devboxId).map(({ done }) => done))
+  }
+
+  /** `why` is a clause. */
+  abort(devboxId: string, why: string): void {
+    const message = `${why} while the snapshot was in progress`
+    for (const { abort } of this.#of(devboxId))
+      abort.abort(new ServiceError('conflict', message, { shouldRetry: false }))
   }
 
   #of(devboxId: string): Taking[] {

@@ -61,6 +61,10 @@ export const createDevboxStore = (database: Database) => {
   })
   // A failed devbox that has run keeps its disk until it is shut down.
   const hasDisk = `status <> 'shutdown' AND (status <> 'failure' OR state_transitions LIKE '%"status":"running"%')`
+  const occupiesNode = "node IS NOT NULL AND status NOT IN ('queued', 'suspended', 'failure', 'shutdown')"
+  const countByNode = database.prepare(
+    `SELECT node ->> '$.id' AS id, count(*) AS total FROM devboxes WHERE ${occupiesNode} GROUP BY 1`,
+  )
   const countWithDisk = database.prepare(`SELECT count(*) AS total FROM devboxes WHERE account = ? AND ${hasDisk}`)
 
   return {
@@ -125,7 +129,7 @@ export const createDevboxStore = (database: Database) => {
         for (const [id, timeMs] of times) table.set(id, { last_used_ms: timeMs })
       }),
 
-    clearUse: (id: string): void => table.set(id, { keep_alive_until_ms: null, last_used_ms: null }),
+    clearUse: (id: string): void => table.set(id, { keep_alive_until_ms: null, last_used_ms: null, node: null }),
 
     setTunnel: (id: string, tunnel: Tunnel | null): void => table.set(id, { tunnel }),
 
@@ -135,6 +139,15 @@ export const createDevboxStore = (database: Database) => {
     },
 
     setIsolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => table.set(id, { isolation }),
+
+    setNode: (id: string, node: NonNullable<Devbox['node']>): void => table.set(id, { node }),
+
+    /** Starting, running and suspending devboxes. */
+    onNode: (nodeId: string): string[] =>
+      table.where(`node ->> '$.id' = ? AND ${occupiesNode}`, nodeId).map(({ id }) => id),
+
+    countByNode: (): Map<string, number> =>
+      new Map(countByNode.all().map(({ id, total }) => [String(id), Number(total)])),
 
     countWithDisk: (account: string): number => Number(countWithDisk.get(account)?.total),
 

@@ -329,6 +329,10 @@ export const migrations: readonly string[] = [
   'ALTER TABLE scenario_runs ADD COLUMN engine TEXT',
   `ALTER TABLE devboxes ADD COLUMN node TEXT;
   CREATE INDEX devboxes_by_node ON devboxes (node ->> '$.id') WHERE node IS NOT NULL;`,
+  `CREATE TABLE node_drains (
+    node_id TEXT PRIMARY KEY,
+    deadline_ms INTEGER NOT NULL
+  ) STRICT;`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { constants as os } from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
 import { type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
 import type { BoxTerminal, RunningDevbox, Size, TerminalEvents } from '#lib/service/engine/box.ts'
@@ -62,7 +62,7 @@ export class Shell {
     this.#onEnd = onEnd
     this.#terminal = startShell(devbox, size, {
       data: (bytes) => this.#output(bytes),
-      ended: (exitCode, signalName) => this.#shellEnded(exitCode, signalName),
+      ended: (exitCode, signalName) => void this.#shellEnded(exitCode, signalName),
     })
     this.#startIdleTimer()
   }
@@ -148,7 +148,9 @@ export class Shell {
     setTimeout(() => this.#kill('SIGKILL', 'process'), hangUpGraceMs).unref()
   }
 
-  #shellEnded(exitCode: number, signalName: NodeJS.Signals | undefined) {
+  async #shellEnded(exitCode: number, signalName: NodeJS.Signals | undefined) {
+    // A devbox that failed ends its terminals with its own reason.
+    if (await Promise.race([this.#devbox.box.ended, nextTurn(undefined)])) return
     this.#exit =
       signalName === undefined
         ? { code: shellEndedCode, reason: `The shell ended with ${exitCode}` }

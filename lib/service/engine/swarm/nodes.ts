@@ -86,6 +86,11 @@ export class SwarmNodes implements Cluster {
     return this.#known.get(nodeId)?.node
   }
 
+  /** Whether requests to the node's API would wait for nothing. */
+  isSilent(nodeId: string): boolean {
+    return this.#known.get(nodeId)?.state.problem !== undefined
+  }
+
   ready(): readonly SwarmNode[] {
     return [...this.#known.values()].flatMap(({ state, node }) => (node && state.state === 'ready' ? node : []))
   }

@@ -31,6 +31,7 @@ export type SwarmEngine = BoxEngine & { images: Images; cluster: Cluster }
 type Report = (sentence: string) => void
 
 const maxPingMs = 5000
+const maxInspectMs = 10_000
 
 /** Runs devboxes as services of a Docker swarm. The swarm places them; commands go to the node that holds the container. */
 export const createSwarmEngine = ({
@@ -98,7 +99,8 @@ export const createSwarmEngine = ({
     })
     const running = new Set(containers.filter(({ State }) => State === 'running').map(({ Id }) => Id))
     for (const [id, box] of boxes)
-      if (box.node?.id === node.id && !running.has(id)) box.lost(`Node ${node.hostname} restarted the container engine`)
+      if (box.node?.id === node.id && !running.has(id))
+        box.lost(`Node ${node.hostname} restarted the container engine`, 'node_lost')
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
       if (starting.has(devboxId)) continue
@@ -133,19 +135,27 @@ export const createSwarmEngine = ({
   }
 
   const inspect = ({ api }: SwarmNode, containerId: string) =>
-    api.json<ContainerInspectInfo>('GET', `/containers/${containerId}/json`)
+    api.json<ContainerInspectInfo>('GET', `/containers/${containerId}/json`, { timeoutMs: maxInspectMs })
 
   /** The container of a devbox, running or not, if its node can be reached. */
   const findContainer = async (devboxId: string) => {
     const task = await taskOf(manager, serviceName(devboxId)).catch(ifMissing)
     const containerId = task?.Status.ContainerStatus?.ContainerID
     const node = task?.NodeID === undefined ? undefined : nodes.find(task.NodeID)
-    if (!node || !containerId) return undefined
+    if (!node || !containerId || nodes.isSilent(node.id)) return undefined
     const container = await inspect(node, containerId).catch((error: unknown) => {
       if (error instanceof ServiceError) return undefined
       return ifMissing(error)
     })
     return container && { node, container }
+  }
+
+  const diskProblem = async (devboxId: string): Promise<string> => {
+    const task = await taskOf(manager, serviceName(devboxId)).catch(ifMissing)
+    const node = nodes.nodes().find(({ id }) => id === task?.NodeID)
+    return node
+      ? `The disk of the devbox is on node ${node.hostname}, which can't be reached, and the devbox has no snapshot. Resume it when the node is back`
+      : 'The disk of the devbox was lost with its node, and the devbox has no snapshot'
   }
 
   const imageFor = async (spec: BoxSpec, report: Report): Promise<ImageReference> => {
@@ -334,6 +344,12 @@ export const createSwarmEngine = ({
       const problem = nodes.managerProblem()
       if (problem) throw new ServiceError('unavailable', problem.message, { retryAfterSeconds: 5 })
       await manager.json('GET', '/_ping', { timeoutMs: maxPingMs })
+    },
+    async requireDisk(devboxId, lastSnapshotId) {
+      if (await findContainer(devboxId)) return
+      if (await images.saved(diskName(devboxId))) return
+      if (lastSnapshotId !== undefined && (await images.saved(snapshotName(lastSnapshotId)))) return
+      throw new ServiceError('invalid_argument', await diskProblem(devboxId), { shouldRetry: false })
     },
     async recover(devboxIds, isKnownDevbox) {
       kept = new Set(devboxIds)
