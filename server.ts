@@ -58,8 +58,7 @@ const start = async (): Promise<void> => {
       ? await startEmbeddedService(join(config.dataDir, 'service'), {
           apiKeys,
           port: config.servicePort,
-          maxStorage: config.maxStorage,
-          engine: config.engine,
+          flags: config.serviceFlags,
           onProgress: (line) => {
             startProgress = line
           },
@@ -115,7 +114,12 @@ const start = async (): Promise<void> => {
   )
 }
 
-const externalService = (url: string): ServiceAddress => ({ embedded: false, url: () => url, ownKey: () => undefined })
+const externalService = (url: string): ServiceAddress => ({
+  embedded: false,
+  url: () => url,
+  ownKey: () => undefined,
+  operatorToken: () => undefined,
+})
 
 const connections = new Set<Socket>()
 let otherLoopback: NetServer | undefined

@@ -4,14 +4,16 @@ import { ConsoleFrame } from '#components/layout/console-frame.tsx'
 import { Toaster } from '#components/ui/toast.tsx'
 import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { readClusterView } from '#lib/gateway/cluster/view.ts'
 
 export default async function ConsoleLayout({ children }: { children: ReactNode }) {
   const { api: _, ...session } = await requireSession()
-  const remembered = await cookies()
+  const [remembered, cluster] = await Promise.all([cookies(), readClusterView()])
   return (
     <>
       <ConsoleFrame
         session={session}
+        cluster={cluster}
         sidebarCollapsed={remembered.get(preferenceCookies.sidebar)?.value === 'collapsed'}
         isolationNoticeSeen={remembered.has(preferenceCookies.isolationNotice)}
       >

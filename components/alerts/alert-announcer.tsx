@@ -8,10 +8,10 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountdown } from '#lib/browser/format.ts'
-import { type Alert, hasHappened, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
-import { type AlertFeed, alarmOf, alertName, audibleAlerts, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { type Alert, groupByNode, hasHappened, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
+import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
-import { alertConsequence, alertEvent, alertLine } from './alert-text.ts'
+import { alertEvent, groupConsequence, groupLine, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { closeNotifications, handleNotificationClicks, notificationState, showNotification } from './notifications.ts'
 import { alertQueries, followAlerts } from './queries.ts'
@@ -175,7 +175,8 @@ const announceAlarms = (alerts: readonly Alert[], feed: AlertFeed, account: stri
   }
   const [first] = alerts
   if (!first) return
-  if (alerts.length > maxSeparate) {
+  const groups = groupByNode(alerts)
+  if (groups.length > maxSeparate) {
     const isEviction = alerts.every(({ kind }) => kind === 'eviction')
     const line = isEviction
       ? `${alerts.length} devboxes will be evicted, the first`
@@ -192,21 +193,23 @@ const announceAlarms = (alerts: readonly Alert[], feed: AlertFeed, account: stri
       action: 'Show alerts',
     })
   }
-  for (const alert of alerts)
+  for (const group of groups) {
+    const [alert] = group.alerts
     announce(alert, {
-      title: (leftMs) => alertLine(alert, leftMs, !hasHappened(alert)),
-      body: alertConsequence(alert) ?? 'Evictions are announced like this.',
+      title: (leftMs) => groupLine(group, leftMs, !hasHappened(alert)),
+      body: groupConsequence(group) ?? 'Evictions are announced like this.',
       toastTitle: (leftMs) =>
         alert.kind === 'test' ? (
           <span role="alert">Test alert: evictions are announced like this</span>
         ) : (
           <ToastTitle alert={alert} leftMs={leftMs}>
-            <VisibleText max={60}>{alertName(alert)}</VisibleText> {alertEvent(alert)}
+            <VisibleText max={120}>{groupName(group)}</VisibleText> {alertEvent(alert)}
           </ToastTitle>
         ),
       tone: toneOf(alert),
-      action: 'Show alert',
+      action: group.alerts.length > 1 ? 'Show alerts' : 'Show alert',
     })
+  }
 }
 
 interface Announcement {

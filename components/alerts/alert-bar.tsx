@@ -15,9 +15,9 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
-import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
-import { alertHref, alertName, audibleAlerts, clockError, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
-import { alertEvent } from './alert-text.ts'
+import { type Alert, groupByNode, hasHappened } from '#lib/protocol/alerts.ts'
+import { alertHref, audibleAlerts, clockError, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { alertMutations, alertQueries } from './queries.ts'
 import { useAudibleAlerts } from './use-audible-alerts.ts'
@@ -33,11 +33,12 @@ const useTone = () => {
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   const alerts = useAudibleAlerts()
   const tone = useTone()
-  const [first] = alerts
-  if (!first) return null
+  const [group] = groupByNode(alerts)
+  if (!group) return null
+  const [first] = group.alerts
   const Icon = hasHappened(first) ? CircleAlert : Timer
   const unacknowledged = alerts.filter(({ state }) => state === 'new')
-  const others = alerts.length - 1
+  const others = alerts.length - group.alerts.length
   const acknowledged = alerts.length - unacknowledged.length
   return (
     <section
@@ -50,10 +51,10 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
       <Icon aria-hidden className="size-4 shrink-0" />
       <p className="flex min-w-0 flex-1 items-center gap-1.5 overflow-hidden text-text">
         <Link href={alertHref(first)} className="min-w-0 truncate font-medium hover:underline" prefetch={false}>
-          <VisibleText max={60}>{alertName(first)}</VisibleText>
+          <VisibleText max={120}>{groupName(group)}</VisibleText>
         </Link>
         <span className="shrink-0">
-          <TimeLeft alert={first} />
+          <TimeLeft alert={first} isMany={group.alerts.length > 1} />
         </span>
         {others > 0 && (
           <TextLink href={paths.evictions()} prefetch={false} className="tabular shrink-0">
@@ -102,12 +103,13 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
   )
 }
 
-const TimeLeft = ({ alert }: { alert: Alert }) => {
+const TimeLeft = ({ alert, isMany }: { alert: Alert; isMany: boolean }) => {
   const feed = useAlertFeed()
   const isNow = useClock((nowMs) => timeLeftMs(feed, alert.deadline_ms, nowMs) === 0)
   const isPastDue = useClock((nowMs) => isOverdue(alert, feed, nowMs))
   if (hasHappened(alert)) return alertEvent(alert)
-  const { ahead, now, past } = phrases[alert.kind === 'test' || alert.kind === 'end' ? alert.kind : 'eviction']
+  const kind = alert.kind === 'test' || alert.kind === 'end' ? alert.kind : 'eviction'
+  const { ahead, now, past } = phrases[isMany ? 'evictions' : kind]
   if (isPastDue)
     return (
       <>
@@ -127,6 +129,7 @@ const TimeLeft = ({ alert }: { alert: Alert }) => {
 
 const phrases = {
   eviction: { ahead: 'will be evicted', now: 'is being evicted', past: 'was due to be evicted' },
+  evictions: { ahead: 'will be evicted', now: 'are being evicted', past: 'were due to be evicted' },
   end: { ahead: 'will be deleted', now: 'is being deleted', past: 'was due to be deleted' },
   test: { ahead: 'ends', now: 'ends now', past: 'ended' },
 }

@@ -16,7 +16,7 @@ import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { type Alert, maxStoredAlerts } from '#lib/protocol/alerts.ts'
-import { kindColumn, metadataColumn, nameColumn, stateColumn } from './alert-columns.tsx'
+import { kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateLabels } from './alert-text.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
 
@@ -78,7 +78,11 @@ export const AlertHistory = () => {
         </EmptyState>
       }
     >
-      <DataTable {...list.table} caption="Alerts, newest first" columns={columns} />
+      <DataTable
+        {...list.table}
+        caption="Alerts, newest first"
+        columns={list.rows.some(({ node }) => node) ? [...columns, nodeColumn] : columns}
+      />
       <p className="mt-3 text-sm text-muted">
         Exports contain all alerts that match the filters. The console keeps the latest{' '}
         {formatCountOf(maxStoredAlerts, 'alert')} of an account.
@@ -90,9 +94,9 @@ export const AlertHistory = () => {
 const devboxOf = devboxColumn<Alert>('devbox_id', 'overview')
 
 const columns: Column<Alert>[] = [
-  nameColumn('Name'),
+  nameColumn,
   kindColumn,
-  stateColumn(2),
+  stateColumn,
   {
     ...devboxOf,
     header: 'Devbox or job',

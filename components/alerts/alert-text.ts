@@ -1,5 +1,6 @@
-import { formatCountdown } from '#lib/browser/format.ts'
-import { type Alert, type AlertKind, type AlertState, nameInText } from '#lib/protocol/alerts.ts'
+import { cutEnd } from '#components/ui/text.ts'
+import { formatCountdown, formatCountOf } from '#lib/browser/format.ts'
+import { type Alert, type AlertGroup, type AlertKind, type AlertState, nameInText } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 
 export const alertKindLabels: Record<AlertKind, string> = {
@@ -22,17 +23,30 @@ export const alertStateLabels: Record<AlertState, string> = {
   seen: 'Seen',
 }
 
+/** "api", "api on node-2" or "12 devboxes on node-2". */
+export const groupName = ({ alerts: [first, ...others] }: AlertGroup): string => {
+  const name = others.length > 0 ? formatCountOf(others.length + 1, 'devbox', 'devboxes') : cutEnd(alertName(first), 60)
+  return first.node ? `${name} on ${cutEnd(first.node, 40)}` : name
+}
+
 /** Continues the alert's name: "api will be evicted". */
-export const alertEvent = ({ kind, job }: Pick<Alert, 'kind' | 'job'>): string => {
+export const alertEvent = ({ kind, job, node }: Pick<Alert, 'kind' | 'job' | 'node'>): string => {
   if (kind === 'eviction') return 'will be evicted'
   if (kind === 'end') return 'will be shut down and its disk deleted'
-  if (kind === 'failure') return 'failed'
+  if (kind === 'failure') return node ? 'failed: the node was lost' : 'failed'
   return job ? `ended: ${job.state === 'cancelled' ? 'canceled' : job.state}` : 'ended'
 }
 
-export const alertConsequence = ({ kind, end, job }: Pick<Alert, 'kind' | 'end' | 'job'>): string | undefined => {
-  if (kind === 'eviction') return 'It will be suspended: its processes end, its disk is kept.'
-  if (kind === 'failure') return 'Its processes have ended. See its log for the reason.'
+export const groupConsequence = ({ alerts: [first, ...others] }: AlertGroup): string | undefined => {
+  const { kind, node, end, job } = first
+  if (kind === 'eviction')
+    return others.length > 0
+      ? 'They will be suspended: their processes end, their disks are kept.'
+      : 'It will be suspended: its processes end, its disk is kept.'
+  if (kind === 'failure')
+    return node
+      ? 'Resume on another node from the last suspension or snapshot.'
+      : 'Its processes have ended. See its log for the reason.'
   if (job) return 'You follow this benchmark job.'
   if (kind !== 'end') return undefined
   const isIdle = end?.cause === 'idle'
@@ -41,7 +55,8 @@ export const alertConsequence = ({ kind, end, job }: Pick<Alert, 'kind' | 'end' 
 }
 
 /** One line: "api will be evicted in 04:12". */
-export const alertLine = (alert: Alert, leftMs: number, isAhead: boolean): string =>
-  alert.kind === 'test'
-    ? 'Test alert'
-    : `${nameInText(alertName(alert))} ${alertEvent(alert)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`
+export const groupLine = (group: AlertGroup, leftMs: number, isAhead: boolean): string => {
+  const [first] = group.alerts
+  if (first.kind === 'test') return 'Test alert'
+  return `${nameInText(groupName(group))} ${alertEvent(first)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`
+}

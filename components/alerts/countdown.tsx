@@ -10,7 +10,7 @@ export const Countdown = ({ deadlineMs }: { deadlineMs: number }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const text = useClock((nowMs) => formatCountdown(timeLeftMs(feed, deadlineMs, nowMs)))
   return (
-    <span role="timer" aria-live="off" className="tabular" title={isoTime(deadlineMs)}>
+    <span suppressHydrationWarning role="timer" aria-live="off" className="tabular" title={isoTime(deadlineMs)}>
       {text}
     </span>
   )

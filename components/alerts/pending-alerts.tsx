@@ -1,20 +1,23 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { scenarioRunQueries } from '#components/benchmarks/run/queries.ts'
+import { NodeLink } from '#components/cluster/node-link.tsx'
 import { executionQueries } from '#components/commands/queries.ts'
 import { devboxMutations } from '#components/devboxes/queries.ts'
 import { downloadHome } from '#components/files/file-download.ts'
-import { type Column, emptySelection } from '#components/list/column.ts'
+import { type Column, narrowOnly } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { actOnEach, BulkBar } from '#components/list/selection-bar.tsx'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { terminalQueries } from '#components/terminal/queries.ts'
 import { Button } from '#components/ui/button.tsx'
+import { classes } from '#components/ui/classes.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -24,9 +27,11 @@ import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf, isoTime } from '#lib/browser/format.ts'
-import { type Alert, alertText, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
-import { kindColumn, metadataColumn, pendingNameColumn, State, stateColumn } from './alert-columns.tsx'
+import { type Alert, type AlertGroup, alertText, groupByNode, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
+import { isLoss, Kind, State } from './alert-columns.tsx'
 import { alertHref, alertName, consoleTime, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
+import { useAlertSelection } from './alert-selection.ts'
+import { alertKindLabels, alertStateLabels, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { alertMutations, alertQueries } from './queries.ts'
 import { useRescue } from './use-rescue.ts'
@@ -40,12 +45,27 @@ interface PendingAlertsProps {
   onSilence: (metadata: Record<string, string>) => void
 }
 
+interface PendingRow extends AlertGroup {
+  /** Below the row of its group. */
+  isMember: boolean
+}
+
 export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const [selection, setSelection] = useState(emptySelection)
-  const actions = useAlertActions()
   const { open } = feed
-  const selected = open.filter(({ id }) => Object.hasOwn(selection, id))
+  const groups = useMemo(() => groupByNode(open), [open])
+  /** Groups start closed, except the one with the linked alert. */
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  const isOpened = (group: AlertGroup) => toggled.has(group.id) !== group.alerts.some(({ id }) => id === linkedId)
+  const rows = groups.flatMap((group): PendingRow[] => [
+    { ...group, isMember: false },
+    ...(group.alerts.length > 1 && isOpened(group)
+      ? group.alerts.map((alert): PendingRow => ({ id: alert.id, alerts: [alert], isMember: true }))
+      : []),
+  ])
+  const selection = useAlertSelection(groups)
+  const selected = selection.alerts
+  const actions = useAlertActions()
   const silenced = useClock(
     (nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs))).length,
   )
@@ -58,28 +78,34 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
       </div>
       <DataTable
         caption="Alerts, earliest deadline first"
-        columns={columns}
-        rows={open}
-        rowKey={idOf}
+        columns={open.some(({ node }) => node) ? columnsWithNode : columns}
+        rows={rows}
+        rowKey={({ id }) => id}
         selectedKey={linkedId}
-        rowHref={(alert) => (isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert))}
-        selection={{
-          selected: selection,
-          onChange: setSelection,
-          labelOf: (alert) => `Select ${alertName(alert)}`,
+        rowHref={({ alerts: [alert, ...others] }) => {
+          if (others.length > 0) return undefined
+          return isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert)
         }}
-        rowActions={(alert) => (
-          <RowActions alert={alert} actions={actions} isLocal={isLocal} onSilence={() => onSilence(alert.metadata)} />
+        isRowOpen={(row) => (row.alerts.length > 1 ? isOpened(row) : undefined)}
+        onToggleRow={({ id }) => setToggled((before) => before.symmetricDifference(new Set([id])))}
+        selection={{ ...selection, labelOf: (row) => `Select ${groupName(row)}` }}
+        rowActions={(row) => (
+          <RowActions
+            row={row}
+            actions={actions}
+            isLocal={isLocal}
+            onSilence={() => onSilence(row.alerts[0].metadata)}
+          />
         )}
       />
       {selected.length > 0 && (
         <BulkBar
           label="Selected alerts"
           status={`${selected.length} of ${open.length} selected`}
-          onClear={() => setSelection(emptySelection)}
+          onClear={selection.clear}
         >
           <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
-            Acknowledge {selected.filter(({ state }) => state === 'new').length}
+            Acknowledge {newOf(selected).length}
           </Button>
           <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
             Snapshot {devboxesOf(selected).length}
@@ -94,6 +120,8 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
   )
 }
 
+const newOf = (alerts: readonly Alert[]) => alerts.filter(({ state }) => state === 'new')
+
 const devboxesOf = (alerts: readonly Alert[]) => [
   ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
 ]
@@ -101,24 +129,81 @@ const devboxesOf = (alerts: readonly Alert[]) => [
 const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job'
 const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
 
-const columns: Column<Alert>[] = [
-  pendingNameColumn,
+const columns: Column<PendingRow>[] = [
+  {
+    id: 'name',
+    header: 'About',
+    // On a narrow screen, a line below it says what can't wait for the card: what is lost, and whether somebody has it.
+    cell: ({ row: { original: row } }) => (
+      <span className={classes('flex min-w-0 flex-col leading-tight', row.isMember && 'pl-5')}>
+        <VisibleText max={110} truncate>
+          {row.isMember ? alertName(row.alerts[0]) : groupName(row)}
+        </VisibleText>
+        <span
+          className={classes(
+            narrowOnly,
+            'truncate text-sm font-normal',
+            isLoss(row.alerts[0]) ? 'text-danger' : 'text-muted',
+          )}
+        >
+          {alertKindLabels[row.alerts[0].kind]}, {stateWords(row).toLowerCase()}
+        </span>
+      </span>
+    ),
+    meta: { priority: 1 },
+  },
   {
     id: 'left',
     header: 'Time left',
-    cell: ({ row: { original: alert } }) => <TimeLeft alert={alert} />,
+    cell: ({ row }) => <TimeLeft alert={row.original.alerts[0]} />,
     meta: { priority: 2, width: '6rem', align: 'right' },
   },
-  kindColumn,
-  stateColumn(3, (alert) => <PendingState alert={alert} />),
-  metadataColumn,
+  {
+    id: 'kind',
+    header: 'Kind',
+    cell: ({ row }) => <Kind alert={row.original.alerts[0]} />,
+    meta: { priority: 3, width: '8rem' },
+  },
+  {
+    id: 'state',
+    header: 'State',
+    cell: ({ row: { original: row } }) =>
+      row.alerts.length > 1 ? stateWords(row) : <PendingState alert={row.alerts[0]} />,
+    meta: { priority: 3, width: '17rem' },
+  },
+  {
+    id: 'metadata',
+    header: 'Metadata',
+    cell: ({ row: { original: row } }) =>
+      row.alerts.length === 1 && <MetadataChips metadata={row.alerts[0].metadata} max={2} />,
+    meta: { priority: 5, width: '10rem' },
+  },
   {
     id: 'running',
     header: 'Running work',
-    cell: ({ row: { original: alert } }) => isRunning(alert) && <RunningWork alert={alert} />,
+    cell: ({ row: { original: row } }) =>
+      row.alerts.length === 1 && isRunning(row.alerts[0]) && <RunningWork alert={row.alerts[0]} />,
     meta: { priority: 4, width: '13rem' },
   },
 ]
+
+const columnsWithNode: Column<PendingRow>[] = [
+  ...columns,
+  {
+    id: 'node',
+    header: 'Node',
+    cell: ({ row }) => <NodeLink hostname={row.original.alerts[0].node} />,
+    meta: { priority: 5, width: '8rem' },
+  },
+]
+
+/** "New", or "3 new, 9 acknowledged" for a group. */
+const stateWords = ({ alerts: [first, ...others] }: AlertGroup): string => {
+  if (others.length === 0) return alertStateLabels[first.state]
+  const unacknowledged = newOf([first, ...others]).length
+  const rest = others.length + 1 - unacknowledged
+  return [unacknowledged > 0 && `${unacknowledged} new`, rest > 0 && `${rest} acknowledged`].filter(Boolean).join(', ')
+}
 
 const PendingState = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
@@ -207,13 +292,61 @@ const bulkMessages = {
 } as const
 
 interface RowActionsProps {
-  alert: Alert
+  row: PendingRow
   actions: ReturnType<typeof useAlertActions>
   isLocal: boolean
   onSilence: () => void
 }
 
-const RowActions = ({ alert, actions, isLocal, onSilence }: RowActionsProps) => {
+const RowActions = ({ row, actions, isLocal, onSilence }: RowActionsProps) => {
+  const { alerts } = row
+  const [alert, ...others] = alerts
+  if (others.length > 0) return <GroupActions row={row} actions={actions} />
+  return <AlertActions alert={alert} actions={actions} isLocal={isLocal} onSilence={onSilence} />
+}
+
+const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>) => {
+  const { alerts } = row
+  const name = groupName(row)
+  const count = devboxesOf(alerts).length
+  const noDevbox = count > 0 ? null : 'The devboxes are no longer running'
+  const unacknowledged = newOf(alerts)
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Check}
+        label={`Acknowledge ${unacknowledged.length || 'all'} of ${name}`}
+        disabledReason={unacknowledged.length > 0 ? null : 'Already acknowledged'}
+        onClick={() => actions.acknowledge(unacknowledged)}
+      />
+      <DropdownMenu
+        label={`Actions for ${name}`}
+        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
+        items={[
+          {
+            label: `Snapshot ${formatCountOf(count, 'devbox', 'devboxes')}`,
+            icon: Camera,
+            disabledReason: noDevbox,
+            onSelect: () => actions.snapshot(alerts),
+          },
+          {
+            label: `Suspend ${formatCountOf(count, 'devbox', 'devboxes')}`,
+            icon: Pause,
+            disabledReason: noDevbox,
+            onSelect: () => actions.suspend(alerts),
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+interface AlertActionsProps extends Omit<RowActionsProps, 'row'> {
+  alert: Alert
+}
+
+const AlertActions = ({ alert, actions, isLocal, onSilence }: AlertActionsProps) => {
   const name = alertName(alert)
   const { keepAlive } = useRescue()
   const noDevbox = isRunning(alert)

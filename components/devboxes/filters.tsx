@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { FilterInput } from '#components/list/filter-fields.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
+import type { ClusterNode } from '#lib/contract/cluster.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 import { isAge, normalizeAge } from './age.ts'
 import { type DevboxSearchParams, devboxSizes, formatStatuses, parseStatuses } from './search-params.ts'
@@ -10,10 +11,11 @@ import { devboxStatusWords } from './status.tsx'
 
 interface DevboxFiltersProps {
   params: DevboxSearchParams
+  nodes: readonly Pick<ClusterNode, 'id' | 'hostname'>[]
   filter: (part: Partial<DevboxSearchParams>, how: 'type' | 'push') => void
 }
 
-export const DevboxFilters = ({ params, filter }: DevboxFiltersProps) => {
+export const DevboxFilters = ({ params, nodes, filter }: DevboxFiltersProps) => {
   const statuses = parseStatuses(params)
   return (
     <>
@@ -45,6 +47,14 @@ export const DevboxFilters = ({ params, filter }: DevboxFiltersProps) => {
         words={sourceWords}
         onChoose={(source) => filter({ source }, 'push')}
       />
+      {(nodes.length > 0 || params.node) && (
+        <SelectField
+          label="Node"
+          value={params.node ?? ''}
+          onPick={(node) => filter({ node: node || undefined }, 'push')}
+          options={nodeOptions(nodes, params.node)}
+        />
+      )}
       <Choice label="Size" value={params.size} words={sizeWords} onChoose={(size) => filter({ size }, 'push')} />
       <div className="grid grid-cols-2 gap-2">
         <Age label="Older than" value={params.older_than} onFilter={(older_than) => filter({ older_than }, 'type')} />
@@ -61,6 +71,12 @@ export const DevboxFilters = ({ params, filter }: DevboxFiltersProps) => {
       </p>
     </>
   )
+}
+
+const nodeOptions = (nodes: DevboxFiltersProps['nodes'], chosen: string | undefined) => {
+  const known = nodes.map(({ id, hostname }) => ({ value: chosen === id ? id : hostname, label: hostname }))
+  const isKnown = chosen === undefined || known.some(({ value }) => value === chosen)
+  return [{ value: '', label: 'Any' }, ...known, ...(isKnown ? [] : [{ value: chosen, label: chosen }])]
 }
 
 interface ChoiceProps<Value extends string> {

@@ -19,6 +19,8 @@ import { useMemo, useState } from 'react'
 import { type AlertFeed, pendingEvictions } from '#components/alerts/alert-feed.ts'
 import { EvictionBadge } from '#components/alerts/devbox-eviction.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
+import { NodeLink } from '#components/cluster/node-link.tsx'
+import { useCluster } from '#components/cluster/queries.ts'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, optional, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -61,7 +63,15 @@ const CreateDevboxDialog = dynamic(async () => (await import('./create/create-de
 
 type Evictions = ReadonlyMap<string, Alert>
 
-const columnsFor = (params: DevboxSearchParams, evictions: Evictions): Column<Devbox>[] => [
+const nodeColumn: Column<Devbox> = {
+  accessorFn: ({ node }) => node?.hostname,
+  id: 'node',
+  header: 'Node',
+  cell: ({ getValue }) => <NodeLink hostname={getValue()} />,
+  meta: { priority: 4, width: '9rem' },
+}
+
+const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster: boolean): Column<Devbox>[] => [
   nameColumn(),
   {
     accessorKey: 'status',
@@ -79,6 +89,7 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions): Column<De
     meta: { priority: 2, width: '14rem' },
   },
   idColumn(),
+  ...(hasCluster ? [nodeColumn] : []),
   metadataColumn(params, devboxesPath),
   timeColumn('create_time_ms', 'Created'),
   {
@@ -130,6 +141,7 @@ const source = {
   arrange: (rows: readonly Devbox[], params: DevboxSearchParams) => rows.filter(devboxFilter(params, Date.now())),
   filters: {
     search: 'ID or name contains …',
+    node: 'node is …',
     status: (statuses: string) => `status is ${statuses.replaceAll(',', ' or ')}`,
     name: 'name contains …',
     trials: (trials: string) => (trials === 'only' ? 'belongs to a benchmark trial' : null),
@@ -153,8 +165,9 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
   const [isCreating, setIsCreating] = useState<boolean>()
   const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
   const actions = useDevboxActions()
+  const cluster = useCluster()
   const columns = useColumns(
-    useMemo(() => columnsFor(params, evictions), [params, evictions]),
+    useMemo(() => columnsFor(params, evictions, cluster !== null), [params, evictions, cluster]),
     list,
     'devboxColumns',
     savedColumns,
@@ -186,7 +199,7 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
               align="start"
               className="w-80"
             >
-              <DevboxFilters params={params} filter={list.filter} />
+              <DevboxFilters params={params} nodes={cluster?.nodes ?? []} filter={list.filter} />
             </Popover>
           </FilterBar>
         }

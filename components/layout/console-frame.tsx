@@ -8,6 +8,7 @@ import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState }
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
 import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
+import { clusterQueries } from '#components/cluster/queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
@@ -15,6 +16,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { setPageAccount } from '#lib/browser/api/page-account.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
+import type { ClusterView } from '#lib/protocol/cluster.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu, AccountName } from './account-menu.tsx'
@@ -35,13 +37,21 @@ const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((mod
 
 export interface ConsoleFrameProps {
   session: SessionView
+  cluster: ClusterView | undefined
   sidebarCollapsed: boolean
   isolationNoticeSeen: boolean
   children: ReactNode
 }
 
-export const ConsoleFrame = ({ session, sidebarCollapsed, isolationNoticeSeen, children }: ConsoleFrameProps) => {
+export const ConsoleFrame = ({
+  session,
+  cluster,
+  sidebarCollapsed,
+  isolationNoticeSeen,
+  children,
+}: ConsoleFrameProps) => {
   useQuery({ ...sessionQueries.get(), initialData: session })
+  useQuery({ ...clusterQueries.known(), initialData: cluster })
   // During render, because children call the console from their first effect.
   setPageAccount(session.account.id)
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)

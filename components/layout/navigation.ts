@@ -11,11 +11,13 @@ import {
   Layers,
   ListChecks,
   ScrollText,
+  Server,
   Settings,
   Timer,
   Trophy,
   Waypoints,
 } from 'lucide-react'
+import { useCluster } from '#components/cluster/queries.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 
 export interface Destination {
@@ -24,6 +26,7 @@ export interface Destination {
   icon: LucideIcon
   keys: readonly [string, string]
   startsGroup?: boolean
+  needsCluster?: boolean
 }
 
 export const destinations: readonly Destination[] = [
@@ -33,6 +36,7 @@ export const destinations: readonly Destination[] = [
   { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
   { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
   { label: 'Blueprints', href: paths.blueprints(), icon: DraftingCompass, keys: ['g', 'l'] },
+  { label: 'Cluster', href: paths.cluster(), icon: Server, keys: ['g', 'u'], needsCluster: true },
   { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },
   { label: 'Benchmark jobs', href: paths.benchmarkJobs(), icon: Trophy, keys: ['g', 'j'], startsGroup: true },
   { label: 'Benchmark runs', href: paths.benchmarkRuns(), icon: ListChecks, keys: ['g', 'r'] },
@@ -43,6 +47,12 @@ export const destinations: readonly Destination[] = [
   { label: 'Activity', href: paths.activity(), icon: ScrollText, keys: ['g', 'v'], startsGroup: true },
   { label: 'Settings', href: paths.settings(), icon: Settings, keys: ['g', ','] },
 ]
+
+/** Without those that the service has nothing for. */
+export const useDestinations = (): readonly Destination[] => {
+  const hasCluster = useCluster() !== null
+  return hasCluster ? destinations : destinations.filter(({ needsCluster }) => !needsCluster)
+}
 
 /** A path belongs to its deepest destination only. */
 export const isWithin = (pathname: string, href: string): boolean => {

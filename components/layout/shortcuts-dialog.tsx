@@ -4,6 +4,7 @@ import { useChoice } from '#components/ui/choice/browser-choice.ts'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { Keys } from './keys.tsx'
+import { useDestinations } from './navigation.ts'
 import { shortcutHelp, terminalShortcutHelp } from './shortcuts.ts'
 
 export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
@@ -22,14 +23,14 @@ export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
           {isOff ? 'Turn them on in Settings' : 'Settings'}
         </Link>
       </p>
-      <ShortcutList shortcuts={shortcutHelp} />
+      <ShortcutList shortcuts={shortcutHelp(useDestinations())} />
       <h3 className="mt-5 mb-1 font-semibold">In a terminal</h3>
       <ShortcutList shortcuts={terminalShortcutHelp} />
     </Dialog>
   )
 }
 
-const ShortcutList = ({ shortcuts }: { shortcuts: typeof shortcutHelp }) => (
+const ShortcutList = ({ shortcuts }: { shortcuts: typeof terminalShortcutHelp }) => (
   <dl className="divide-y divide-line">
     {shortcuts.map(({ keys, action }) => (
       <div key={action} className="flex items-center justify-between gap-4 py-1.5">

@@ -3,7 +3,7 @@ import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
 import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
 import { isTyping } from '#components/ui/is-typing.ts'
-import { destinations } from './navigation.ts'
+import { type Destination, destinations } from './navigation.ts'
 
 export type ShortcutAction = 'palette' | 'filter' | 'help' | { href: string }
 
@@ -23,7 +23,12 @@ export const leaderTimeoutMs = 1200
 
 const singleKeys: Record<string, ShortcutAction> = { '/': 'filter', '?': 'help' }
 
-export const shortcutHelp: readonly { keys: readonly string[]; action: string }[] = [
+interface Shortcut {
+  keys: readonly string[]
+  action: string
+}
+
+export const shortcutHelp = (destinations: readonly Destination[]): Shortcut[] => [
   { keys: ['Ctrl', 'K'], action: 'Open the command palette' },
   { keys: ['/'], action: 'Focus the list filter' },
   { keys: ['j'], action: 'Next row' },
@@ -34,7 +39,7 @@ export const shortcutHelp: readonly { keys: readonly string[]; action: string }[
   { keys: ['?'], action: 'Show keyboard shortcuts' },
 ]
 
-export const terminalShortcutHelp: typeof shortcutHelp = [
+export const terminalShortcutHelp: readonly Shortcut[] = [
   { keys: ['Ctrl', 'Shift', 'X'], action: 'Leave the terminal' },
   { keys: ['Ctrl', 'Shift', 'C'], action: 'Copy selection' },
   { keys: ['Ctrl', 'Shift', 'V'], action: 'Paste' },

@@ -8,7 +8,7 @@ import { LinkPending } from '#components/ui/link-pending.tsx'
 import { Tooltip } from '#components/ui/tooltip.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { Mark } from './brand.tsx'
-import { type Destination, destinations, isWithin } from './navigation.ts'
+import { type Destination, isWithin, useDestinations } from './navigation.ts'
 
 export interface SidebarProps {
   collapsed: boolean
@@ -50,6 +50,7 @@ export const Home = ({ collapsed }: { collapsed?: boolean }) => (
 
 export const NavigationLinks = ({ collapsed, onFollow }: { collapsed?: boolean; onFollow?: () => void }) => {
   const pathname = usePathname()
+  const destinations = useDestinations()
   return (
     <nav aria-label="Main" className="px-2 py-2">
       <ul className="space-y-0.5">

@@ -1,5 +1,6 @@
 'use client'
 import type { RowData, Column as TableColumn, Row as TableRowModel } from '@tanstack/react-table'
+import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
 import { Fragment, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
@@ -12,7 +13,9 @@ interface TableRowProps<Row extends RowData> {
   columns: readonly TableColumn<Features, Row>[]
   nameIndex: number
   index: number
-  href?: string
+  href?: string | undefined
+  isOpen?: boolean | undefined
+  onToggle?: ((row: Row) => void) | undefined
   rowActions?: ((row: Row) => ReactNode) | undefined
   className?: string
   isExpanded: boolean
@@ -26,13 +29,15 @@ interface TableRowProps<Row extends RowData> {
 }
 
 const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
-  const { row, index, nameIndex, href, rowActions, className, isExpanded, hasCard, isCurrent, isSelected } = props
+  const { row, index, nameIndex, href, isOpen, rowActions, className, isExpanded, hasCard, isCurrent } = props
+  const { isSelected } = props
+  const isWhole = href === undefined && isOpen === undefined
   return (
     <>
       <tr
         data-key={row.id}
-        data-row={href ? undefined : ''}
-        tabIndex={href ? undefined : -1}
+        data-row={isWhole ? '' : undefined}
+        tabIndex={isWhole ? -1 : undefined}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
         className={classes(rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
@@ -78,8 +83,19 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
                 >
                   {content}
                 </Link>
-              ) : (
+              ) : isOpen === undefined ? (
                 content
+              ) : (
+                <button
+                  type="button"
+                  data-row=""
+                  aria-expanded={isOpen}
+                  onClick={() => props.onToggle?.(row.original)}
+                  className={classes(rowLinkClasses, 'w-full text-left', !meta.lines && 'truncate')}
+                >
+                  <ChevronRight aria-hidden className={classes('-ml-1 inline size-4', isOpen && 'rotate-90')} />
+                  {content}
+                </button>
               )}
             </th>
           )

@@ -28,7 +28,10 @@ export interface DataTableProps<Row extends RowData> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   rowKey: (row: Row) => string
-  rowHref?: (row: Row) => string
+  rowHref?: (row: Row) => string | undefined
+  /** For rows that show or hide others: whether they are shown. Such a row has no `rowHref`. */
+  isRowOpen?: (row: Row) => boolean | undefined
+  onToggleRow?: (row: Row) => void
   rowActions?: (row: Row) => ReactNode
   rowClassName?: (row: Row) => string | undefined
   selectedKey?: string
@@ -183,6 +186,8 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
                     nameIndex={nameIndex}
                     index={index}
                     href={rowHref?.(row.original)}
+                    isOpen={props.isRowOpen?.(row.original)}
+                    onToggle={props.onToggleRow}
                     rowActions={rowActions}
                     className={rowClassName?.(row.original)}
                     isExpanded={expanded.has(row.id)}

@@ -53,16 +53,14 @@ const Environment = z.object({
     text('').check(z.refine((value) => value === '' || isPort(value), portMessage)),
     z.transform((value) => (value === '' ? undefined : Number(value))),
   ),
-  DEVDECK_MAX_STORAGE: z.pipe(
-    text('').check(
-      z.regex(/^(\d{1,15}(\.\d{1,3})?[KMGTP]?)?$/, 'must be a size such as 512M or 20G, or 0 for no limit'),
-    ),
-    z.transform((value) => value || undefined),
+  DEVDECK_MAX_STORAGE: text('').check(
+    z.regex(/^(\d{1,15}(\.\d{1,3})?[KMGTP]?)?$/, 'must be a size such as 512M or 20G, or 0 for no limit'),
   ),
-  DEVDECK_ENGINE: z.pipe(
-    text('').check(z.regex(/^(none|[a-z]+:\/\/\S+)?$/, 'must be a URL or none')),
-    z.transform((value) => value || undefined),
-  ),
+  DEVDECK_ENGINE: text('').check(z.regex(/^(none|swarm|[a-z]+:\/\/\S+)?$/, 'must be a URL, swarm or none')),
+  DEVDECK_ENGINE_URL: text('').check(z.regex(/^([a-z]+:\/\/\S+)?$/, 'must be a URL')),
+  DEVDECK_ENGINE_NODE_URL: text('').check(z.regex(/^([a-z]+:\/\/\S+)?$/, 'must be a URL')),
+  DEVDECK_ENGINE_REGISTRY: text('').check(z.regex(/^([\w.:[\]-]+(\/[\w./-]+)?)?$/, 'must be HOST[:PORT][/PREFIX]')),
+  DEVDECK_PLACEMENT: list,
   DEVDECK_DATA_DIR: text('.devdeck'),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
@@ -137,8 +135,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     serviceUrl: DEVDECK_SERVICE_URL === '' ? undefined : DEVDECK_SERVICE_URL.replace(/\/+$/, ''),
     /** Port of the local service: undefined reuses the last one, 0 picks a free one. */
     servicePort: parsed.data.DEVDECK_SERVICE_PORT,
-    maxStorage: parsed.data.DEVDECK_MAX_STORAGE,
-    engine: parsed.data.DEVDECK_ENGINE,
+    serviceFlags: serviceFlags(parsed.data),
     dataDir,
     /** The first seals new sessions; all of them open existing ones. */
     sessionSecrets,
@@ -156,6 +153,17 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
   }
 }
+
+const serviceFlags = (environment: z.output<typeof Environment>): string[] => [
+  ...Object.entries({
+    '--max-storage': environment.DEVDECK_MAX_STORAGE,
+    '--engine': environment.DEVDECK_ENGINE,
+    '--engine-url': environment.DEVDECK_ENGINE_URL,
+    '--engine-node-url': environment.DEVDECK_ENGINE_NODE_URL,
+    '--engine-registry': environment.DEVDECK_ENGINE_REGISTRY,
+  }).flatMap(([flag, value]) => (value === '' ? [] : [flag, value])),
+  ...environment.DEVDECK_PLACEMENT.flatMap((constraint) => ['--placement', constraint]),
+]
 
 /** Maps people to an API key: those whose `claim` equals or contains `value`. */
 export type SignOnRule = z.output<typeof Rules>[number]

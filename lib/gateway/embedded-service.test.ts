@@ -100,7 +100,7 @@ describe('the embedded service', () => {
   })
 
   it('applies the configured storage limit', async () => {
-    const service = await startEmbeddedService(dataDir, { maxStorage: '1K' })
+    const service = await startEmbeddedService(dataDir, { flags: ['--max-storage', '1K'] })
     const headers = { authorization: `Bearer ${service.ownKey()}`, 'content-type': 'application/json' }
     const create = () => fetch(`${service.url()}/v1/axons`, { method: 'POST', headers, body: '{"name":"large"}' })
     await expect.poll(async () => (await create()).status, { interval: 0 }).toBe(507)

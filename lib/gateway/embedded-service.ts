@@ -30,15 +30,13 @@ export const startEmbeddedService = async (
   {
     apiKeys = '',
     port,
-    maxStorage,
-    engine,
+    flags = [],
     entry = defaultEntry,
     onProgress = () => undefined,
   }: {
     apiKeys?: string
     port?: number | undefined
-    maxStorage?: string | undefined
-    engine?: string | undefined
+    flags?: readonly string[]
     entry?: string
     onProgress?: (line: string) => void
   } = {},
@@ -54,8 +52,7 @@ export const startEmbeddedService = async (
       [
         ...[entry, '--port', port, '--host', '127.0.0.1', '--data-dir', dataDir, '--stop-with-parent'],
         ...(apiKeys === '' ? [] : ['--keys-fd', '3']),
-        ...(maxStorage === undefined ? [] : ['--max-storage', maxStorage]),
-        ...(engine === undefined ? [] : ['--engine', engine]),
+        ...flags,
       ],
       {
         // The service exits when its stdin closes, so it never outlives this process. The keys come by a pipe,
@@ -101,6 +98,7 @@ export const startEmbeddedService = async (
     embedded: true,
     url: () => url,
     ownKey: () => ownKey(dataDir, apiKeys),
+    operatorToken: () => readSecret(join(dataDir, 'operator-token')),
     stop: async () => {
       stopping = true
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -198,6 +196,8 @@ const readyAddress = async (child: ChildProcess, onProgress: (line: string) => v
 const ownKey = (dataDir: string, apiKeys: string): string | undefined => {
   const [first] = apiKeys.split(',').filter((each) => each.trim() !== '')
   if (first !== undefined) return first.slice(first.indexOf(':') + 1).trim()
-  const file = join(dataDir, 'api-key')
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+  return readSecret(join(dataDir, 'api-key'))
 }
+
+const readSecret = (file: string): string | undefined =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined

@@ -53,7 +53,7 @@ export const startServer = async (listener: RequestListener) => {
 
 /** The console's server without its pages. */
 export const startConsole = async (
-  service: { url: string; ownKey?: string },
+  service: { url: string; ownKey?: string; operatorToken?: () => string | undefined },
   overrides: Partial<Config> = {},
   times?: typeof monitorTimes,
 ): Promise<TestConsole> => {
@@ -62,8 +62,7 @@ export const startConsole = async (
     host: '127.0.0.1',
     serviceUrl: service.url,
     servicePort: undefined,
-    maxStorage: undefined,
-    engine: undefined,
+    serviceFlags: [],
     dataDir: mkdtempSync(join(tmpdir(), 'devdeck-console-')),
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
@@ -92,6 +91,7 @@ export const startConsole = async (
     embedded: service.ownKey !== undefined,
     url: () => service.url,
     ownKey: () => service.ownKey,
+    operatorToken: () => service.operatorToken?.(),
   }
   const previous = setRegistry(undefined)
   createRegistry({ config, port, origins: ownOrigins(config, port), service: address })

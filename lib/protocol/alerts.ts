@@ -28,6 +28,8 @@ export interface Alert {
   devbox_id: string
   devbox_name: string | null
   metadata: Record<string, string>
+  /** Hostname of the node that an evicted devbox runs on, or that a failed one was lost with. */
+  node?: string
   /** Set for a devbox that a benchmark created. */
   scenario_run_id?: string
   /** A practice eviction scheduled through this console. */
@@ -159,6 +161,29 @@ export const byUrgency = (a: Alert, b: Alert): number =>
   (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
   (a.id < b.id ? -1 : 1)
 
+/** Evictions of one node with one deadline, or devboxes lost with one node. Any other alert is a group of its own. */
+export interface AlertGroup {
+  id: string
+  alerts: readonly [Alert, ...Alert[]]
+}
+
+export const groupByNode = (alerts: readonly Alert[]): AlertGroup[] => {
+  const groups = new Map<string, [Alert, ...Alert[]]>()
+  for (const alert of alerts) {
+    const key = groupKey(alert)
+    const group = groups.get(key)
+    if (group) group.push(alert)
+    else groups.set(key, [alert])
+  }
+  return [...groups].map(([id, alerts]) => ({ id: alerts.length > 1 ? id : alerts[0].id, alerts }))
+}
+
+const groupKey = ({ id, kind, node, deadline_ms }: Alert): string => {
+  if (!node) return id
+  if (kind === 'failure') return `failure ${node}`
+  return kind === 'eviction' ? `eviction ${node} ${deadline_ms}` : id
+}
+
 export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => state === 'new' || state === 'acknowledged'
 
 /** Alerts are raised again this long before the deadline, unless acknowledged since. */
@@ -191,13 +216,13 @@ export const nameInText = (name: string): string => {
 
 /** One line for chats, with a link to the alert. */
 export const alertText = (alert: Alert, url: string): string => {
-  const { kind, devbox_id, devbox_name, deadline_ms, state, job, is_drill } = alert
-  const at = `${new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')}`
+  const { kind, devbox_id, devbox_name, node, state, job, is_drill } = alert
+  const at = timeInText(alert)
   if (kind === 'test') return `Devdeck test alert, deadline ${at}: ${url}`
   if (job) return `Benchmark job ${nameInText(job.name)} (${job.id}) ended: ${job.state}. ${url}`
   const name = nameInText(devbox_name ?? '')
-  const devbox = `Devbox ${name === '' ? devbox_id : `${name} (${devbox_id})`}`
-  if (kind === 'failure') return `${devbox} failed at ${at}. ${url}`
+  const devbox = `Devbox ${name === '' ? devbox_id : `${name} (${devbox_id})`}${node ? ` on ${nameInText(node)}` : ''}`
+  if (kind === 'failure') return `${devbox} failed at ${at}${node ? ': the node was lost' : ''}. ${url}`
   const deadline = kind === 'end' ? 'end' : 'eviction'
   const text =
     state === 'stopped'
@@ -216,18 +241,35 @@ export interface LinkedAlert {
   url: string
 }
 
-/** Several alerts as text: a line each, then how many more. */
+/** Several alerts as text: a line per alert or node, then how many more. */
 export const alertsText = (alerts: readonly LinkedAlert[]): string => {
-  const lines = alerts.slice(0, maxLines).map(({ alert, url }) => alertText(alert, url))
-  const more = alerts.length - lines.length
+  const urls = new Map(alerts.map(({ alert, url }) => [alert.id, url]))
+  const lines = groupByNode(alerts.map(({ alert }) => alert)).flatMap(({ alerts }) => {
+    const [first] = alerts
+    const urlOf = ({ id }: Alert) => urls.get(id) ?? ''
+    return alerts.length > 1 && alerts.every(({ state }) => state === 'new')
+      ? [{ text: nodeText(first, alerts.length, urlOf(first)), count: alerts.length }]
+      : alerts.map((alert) => ({ text: alertText(alert, urlOf(alert)), count: 1 }))
+  })
+  const more = lines.slice(maxLines).reduce((sum, { count }) => sum + count, 0)
   return [
-    ...(alerts.length > 1 ? [`${alerts.length} alerts:`] : []),
-    ...lines,
+    ...(lines.length > 1 ? [`${alerts.length} alerts:`] : []),
+    ...lines.slice(0, maxLines).map(({ text }) => text),
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join('\n')
 }
 
 const maxLines = 10
+
+const timeInText = ({ deadline_ms }: Alert) => new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')
+
+const nodeText = (first: Alert, count: number, url: string): string => {
+  const devboxes = `${count} devboxes on ${nameInText(first.node ?? '')}`
+  const at = timeInText(first)
+  return first.kind === 'failure'
+    ? `${devboxes} failed at ${at}: the node was lost. ${url}`
+    : `${devboxes} will be evicted at ${at}. They will be suspended: processes end, disks stay. ${url}`
+}
 
 type StateTexts = Record<Exclude<AlertState, 'stopped'>, (devbox: string, at: string) => string>
 

@@ -6,6 +6,8 @@ import { evictionOf } from '#components/alerts/alert-feed.ts'
 import { EvictedBanner, EvictedStep } from '#components/alerts/devbox-eviction.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { scenarioRunQueries } from '#components/benchmarks/run/queries.ts'
+import { NodeLink } from '#components/cluster/node-link.tsx'
+import { useCluster } from '#components/cluster/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
@@ -20,7 +22,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
-import { type Devbox, type DevboxUsage, devboxRefusal, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
+import { type Devbox, type DevboxUsage, devboxRefusal, hasEnded, isOfTrial, keepsDisk } from '#lib/contract/devboxes.ts'
 import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { useDevbox } from '../detail.tsx'
 import { LaunchParameterList } from '../launch-parameter-list.tsx'
@@ -120,6 +122,7 @@ const DevboxFacts = () => {
         <Fact label="Keep-alive time">{formatDurationMs(launch.keep_alive_time_seconds * 1000)}</Fact>
       )}
       <Fact label="Size">{sizeText(launch)}</Fact>
+      {devbox.node && <NodeFact devbox={devbox} node={devbox.node} />}
       {launch.architecture && <Fact label="Architecture">{launch.architecture}</Fact>}
       {devbox.blueprint_id && (
         <Fact label="Blueprint">
@@ -139,6 +142,20 @@ const DevboxFacts = () => {
   )
 }
 
+const NodeFact = ({ devbox, node }: { devbox: Devbox; node: NonNullable<Devbox['node']> }) => {
+  const cluster = useCluster()
+  const { status } = devbox
+  const isOnIt = status !== 'suspended' && !hasEnded(status)
+  return (
+    <Fact label={isOnIt ? 'Node' : 'Last node'}>
+      <NodeLink hostname={node.hostname} />
+      {cluster && !cluster.registry && keepsDisk(devbox) && (
+        <p className="text-muted">Its disk stays on this node, because the cluster has no registry.</p>
+      )}
+    </Fact>
+  )
+}
+
 const sizeText = (launch: Devbox['launch_parameters']): string => {
   const custom = [
     launch.custom_cpu_cores && `${launch.custom_cpu_cores} cores`,
@@ -152,6 +169,7 @@ const sizeText = (launch: Devbox['launch_parameters']): string => {
 const isolationLabels = new Map([
   ['bubblewrap', 'Bubblewrap: isolated processes, files and users'],
   ['container', 'Container: isolated processes, files and users, with the system of an image'],
+  ['swarm', 'Container on a node of the cluster: isolated processes, files and users, with the system of an image'],
   ['none', 'None: processes run directly on the host'],
 ])
 

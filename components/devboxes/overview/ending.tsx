@@ -1,7 +1,11 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Copy, ScrollText } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { useCluster } from '#components/cluster/queries.ts'
+import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
+import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, keepsDisk } from '#lib/contract/devboxes.ts'
@@ -15,6 +19,7 @@ export const Ending = ({ devbox, onCopy }: EndingProps) => {
   const { id, status, failure_reason, shutdown_reason } = devbox
   if (status !== 'failure' && status !== 'shutdown') return null
   const hasFailed = status === 'failure'
+  const isLost = hasFailed && failure_reason === 'node_lost'
   const { why, next } = hasFailed
     ? reasonOf(failures, failure_reason, 'Check its log.')
     : reasonOf(shutdowns, shutdown_reason, 'The disk is deleted. Snapshots and the log remain.')
@@ -24,7 +29,9 @@ export const Ending = ({ devbox, onCopy }: EndingProps) => {
       title={hasFailed ? 'This devbox failed' : 'This devbox was shut down'}
     >
       <p>{why}</p>
-      {keepsDisk(devbox) ? (
+      {isLost && keepsDisk(devbox) ? (
+        <LostDisk devbox={devbox} />
+      ) : keepsDisk(devbox) ? (
         <p>The disk is kept until you shut the devbox down. Resume it to continue.</p>
       ) : (
         <p>{next}</p>
@@ -56,7 +63,51 @@ const reasonOf = (
   return known ?? { why: <VisibleText max={300}>{reason}</VisibleText>, next: otherwise }
 }
 
+/** What a resume continues from while the node and its disk are away: the last suspension, else the last snapshot. */
+const LostDisk = ({ devbox: { id, node, state_transitions } }: { devbox: Devbox }) => {
+  const cluster = useCluster()
+  const suspendedMs = state_transitions.findLast(({ status }) => status === 'suspended')?.transition_time_ms
+  const snapshots = useInfiniteQuery({
+    ...snapshotQueries.list({ devbox_id: id, limit: 1, include_total_count: false }),
+    enabled: suspendedMs === undefined,
+  })
+  const snapshot = snapshots.data?.pages[0]?.snapshots[0]
+  const hostname = <VisibleText max={60}>{node?.hostname ?? 'the node'}</VisibleText>
+  const source =
+    suspendedMs !== undefined ? (
+      <>
+        its disk as of its last suspension, <RelativeTime ms={suspendedMs} />
+      </>
+    ) : snapshot ? (
+      <>
+        its last snapshot, taken <RelativeTime ms={snapshot.create_time_ms} />
+      </>
+    ) : null
+  if (!cluster?.registry)
+    return (
+      <p>
+        The cluster has no registry, so its disk and snapshots are on {hostname} as well. Resume it once {hostname} is
+        back.
+      </p>
+    )
+  return source ? (
+    <p>
+      Resume it to continue on another node from {source}. Later changes are lost, unless {hostname} is back by then
+      with its disk.
+    </p>
+  ) : (
+    <p>
+      It was never suspended and has no snapshot, so it can’t continue on another node. Resume it once {hostname} is
+      back with its disk.
+    </p>
+  )
+}
+
 const failures: Record<string, Reason> = {
+  node_lost: {
+    why: 'The node it ran on stopped responding.',
+    next: 'Duplicate it to start again on another node.',
+  },
   out_of_memory: { why: 'It ran out of memory.', next: 'Duplicate it with a larger size.' },
   out_of_disk: { why: 'It ran out of disk space.', next: 'Duplicate it with a larger or custom size.' },
   execution_failed: {

@@ -40,7 +40,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { themes } from '#lib/browser/frame/preferences.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
-import { destinations } from '../navigation.ts'
+import { useDestinations } from '../navigation.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
 import { kindOfId, maxSearched, type ResultKind, recordSearch, type SearchResult } from './record-search.ts'
 
@@ -89,7 +89,7 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
       </div>
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
         <Group heading="Go to">
-          {destinations.map(({ label, href, icon, keys }) => (
+          {useDestinations().map(({ label, href, icon, keys }) => (
             <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
               {label}
             </Entry>

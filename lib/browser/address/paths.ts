@@ -35,6 +35,7 @@ export const paths = {
   evictions: (query: { alert?: string } = {}) => `/evictions${searchOf(query, pageDefaults)}`,
   evictionHistory: (query: { state?: string; search?: string; starting_after?: string } = {}) =>
     `/evictions/history${searchOf(query, pageDefaults)}`,
+  cluster: (query: { node?: string } = {}) => `/cluster${searchOf(query)}`,
   recordings: () => '/recordings',
   recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
   activity: (query: { search?: string; outcome?: string; starting_after?: string } = {}) =>

@@ -38,7 +38,8 @@ export const signInPath = (pathAndQuery: string): string => {
   return next === '/' || next.startsWith('/sign-in') ? '/sign-in' : `/sign-in?next=${encodeURIComponent(next)}`
 }
 
-const openSession = cache(async (): Promise<Session | undefined> => {
+/** The session of the current request, with its key. */
+export const openSession = cache(async (): Promise<Session | undefined> => {
   const received = await headers()
   return sessionOf((name) => received.get(name))
 })

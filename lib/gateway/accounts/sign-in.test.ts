@@ -152,9 +152,10 @@ describe('GET /api/session', () => {
 
   it('does not send a key to another service than it was entered for', async () => {
     const cookie = await gateway.signIn(service.key)
-    gateway.registry.service = { ...gateway.registry.service, embedded: false, url: () => 'http://127.0.0.1:9' }
+    const own = gateway.registry.service
+    gateway.registry.service = { ...own, embedded: false, url: () => 'http://127.0.0.1:9' }
     const { status } = await who(cookie)
-    gateway.registry.service = { embedded: true, url: () => service.url, ownKey: () => service.key }
+    gateway.registry.service = own
     expect(status).toBe(401)
     expect((await who(cookie)).status).toBe(200)
   })

@@ -6,13 +6,14 @@ import type { UnattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** Subject of an alert; its id is stable across reports. */
 export type Subject = Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'deadline_ms'> &
-  Partial<Pick<Alert, 'job' | 'end' | 'is_drill'>>
+  Partial<Pick<Alert, 'node' | 'job' | 'end' | 'is_drill'>>
 
-export const evictionSubject = ({ devbox_id, eviction_deadline_ms }: Eviction): Subject => ({
+export const evictionSubject = ({ devbox_id, eviction_deadline_ms, node }: Eviction): Subject => ({
   id: `${devbox_id}@${eviction_deadline_ms}`,
   kind: 'eviction',
   devbox_id,
   deadline_ms: eviction_deadline_ms,
+  ...(node && { node }),
 })
 
 export const endSubject = (devbox_id: string, { at_ms, cause, is_at_least }: UnattendedEnd): Subject => ({

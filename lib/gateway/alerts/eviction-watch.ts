@@ -237,7 +237,7 @@ export class EvictionWatch {
     if (problem !== undefined) return void this.#countUnreadable(problem)
     // The latest message wins: the service may move a deadline either way.
     this.#pending.set(devbox_id, eviction_deadline_ms)
-    this.#onEvent({ event: 'eviction', data: { devbox_id, eviction_deadline_ms }, found_late: this.isReplaying })
+    this.#onEvent({ event: 'eviction', data: eviction, found_late: this.isReplaying })
   }
 
   #findProblem({ devbox_id, eviction_deadline_ms }: Eviction): string | undefined {

@@ -156,6 +156,7 @@ const exportColumns: Record<string, (alert: Alert) => string> = {
   kind: ({ kind }) => kind,
   devbox_id: ({ devbox_id }) => devbox_id,
   devbox_name: ({ devbox_name }) => devbox_name ?? '',
+  node: ({ node }) => node ?? '',
   job_id: ({ job }) => job?.id ?? '',
   job_name: ({ job }) => job?.name ?? '',
   metadata: ({ metadata }) => JSON.stringify(metadata),

@@ -186,8 +186,10 @@ export const applyPoll = (
   for (const devbox of failed) {
     const failedMs = devbox.end_time_ms ?? devbox.create_time_ms
     const id = `${devbox.id}:failure`
-    if (failedMs >= sinceMs && !open.find(id))
-      raise({ id, kind: 'failure', devbox_id: devbox.id, deadline_ms: failedMs }, { ...detailsOf(devbox), found_late })
+    if (failedMs < sinceMs || open.find(id)) continue
+    const node = devbox.failure_reason === 'node_lost' ? devbox.node?.hostname : undefined
+    const subject = { id, kind: 'failure', devbox_id: devbox.id, deadline_ms: failedMs, ...(node && { node }) } as const
+    raise(subject, { ...detailsOf(devbox), found_late })
   }
 
   for (const { id, name, state } of endedJobs)

@@ -17,6 +17,8 @@ export interface ServiceAddress {
   url(): string
   /** The embedded service's key that a sign-in link stands for. */
   ownKey(): string | undefined
+  /** Changes when the embedded service restarts; undefined for another service. */
+  operatorToken(): string | undefined
 }
 
 const key = Symbol.for('devdeck.registry')
