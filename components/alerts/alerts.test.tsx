@@ -42,6 +42,16 @@ it('shows the time left, then "now", then how long the alert is overdue', () => 
   expect(textWith(-3_600_000, { kind: 'end' })).toContain('was due to be deleted 1 h ago')
 })
 
+it('shows the devboxes of a drained node as one alert', () => {
+  vi.useFakeTimers({ now: deadline_ms - 720_000, toFake: ['Date'] })
+  const client = new QueryClient()
+  const open = ['a', 'b', 'c'].map((id) => ({ ...alert, id, devbox_id: id, node: 'node-2' }))
+  const later = { ...alert, id: 'd', devbox_id: 'd', node: 'node-2', deadline_ms: deadline_ms + 1 }
+  client.setQueryData(alertQueries.feed().queryKey, { ...emptyAlertFeed, open: [...open, later] })
+  const text = renderText(<AlertBar onCollapse={noop} />, client)
+  expect(text).toMatch(/^3 devboxes on node-2will be evicted in 12:00.*1 more.*Acknowledge 4/)
+})
+
 it('shows no countdown in the collapsed bar after the deadline', () => {
   const badge = <AlertBadge onExpand={noop} />
   expect(textWith(91_000, {}, badge)).toContain('1alert, in01:31')

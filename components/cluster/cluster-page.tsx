@@ -126,19 +126,17 @@ const ManagerProblem = ({ cluster: { problem, problem_since_ms } }: { cluster: C
       tone="danger"
       role="status"
       title={
-        <>
-          The swarm’s manager has been unreachable
-          {problem_since_ms != null && (
-            <>
-              {' '}
-              since <RelativeTime ms={problem_since_ms} />
-            </>
-          )}
-        </>
+        problem_since_ms == null ? (
+          'The swarm’s manager is unreachable'
+        ) : (
+          <>
+            The swarm’s manager became unreachable <RelativeTime ms={problem_since_ms} />
+          </>
+        )
       }
     >
       <VisibleText max={300}>{problem}</VisibleText>. Running devboxes continue; none can be created or resumed until it
-      responds. The data below is from before.
+      responds. The nodes below are as of then.
     </Banner>
   )
 

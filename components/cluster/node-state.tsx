@@ -4,7 +4,7 @@ import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { ClusterNode } from '#lib/contract/cluster.ts'
 
 /** The word that matters most: a node that is down is not draining any more, and a drained one needs no countdown. */
-export const nodeState = ({ state, availability, drain_status, problem }: ClusterNode): string => {
+const nodeState = ({ state, availability, drain_status, problem }: ClusterNode): string => {
   if (state !== 'ready') return state
   if (drain_status != null) return drain_status
   if (availability !== 'active') return availability === 'drain' ? 'drained' : availability

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { alertText, nameInText } from './alerts.ts'
+import { type Alert, alertsText, alertText, nameInText } from './alerts.ts'
 import { alertOf } from './testing.ts'
 
 const alert = alertOf({ devbox_name: 'worker', deadline_ms: 1_700_000_000_000, first_heard_ms: 1, raised_ms: 1 })
@@ -19,6 +19,26 @@ describe('the text of an alert for a chat', () => {
       /^Devbox ‹!channel› ‹https:\/\/evil\.example\|ours› abc \(dbx_1\) will be evicted/,
     )
   })
+})
+
+it('groups the devboxes of a drained or lost node', () => {
+  const linked = (id: string, change: Partial<Alert>) => ({
+    alert: { ...alert, id, devbox_id: id, node: 'node-2', ...change },
+    url: `https://deck.example/${id}`,
+  })
+  const text = alertsText([
+    linked('dbx_1', {}),
+    linked('dbx_2', {}),
+    linked('dbx_3', { deadline_ms: 1_700_000_060_000 }),
+    linked('dbx_4', { kind: 'failure', node: 'node-3', devbox_name: 'db' }),
+    linked('dbx_5', { kind: 'failure', node: 'node-3', deadline_ms: 1_700_000_001_000 }),
+  ])
+  expect(text.split('\n')).toEqual([
+    '5 alerts:',
+    '2 devboxes on node-2 will be evicted at 2023-11-14T22:13:20Z. They will be suspended: processes end, disks stay. https://deck.example/dbx_1',
+    expect.stringMatching(/^Devbox worker \(dbx_3\) on node-2 will be evicted at 2023-11-14T22:14:20Z/),
+    '2 devboxes on node-3 failed at 2023-11-14T22:13:20Z: the node was lost. https://deck.example/dbx_4',
+  ])
 })
 
 it('cuts a long name between two characters, and leaves names of every script as they are', () => {
