@@ -270,12 +270,13 @@ const watchMachine = (
     exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),
   })
   onClose(() => disks.close())
+  const isOnThisHost = ({ id }: { id: string }) => store.devboxes.mustFind(id).node === null
   const pressure = new PressureWatch({
     pressure: config.pressure,
     dataDir: dataDir.path,
     evictions,
-    leastRecentlyUsed: () => devboxes.leastRecentlyUsed(),
-    growing: () => disks.growing(),
+    leastRecentlyUsed: () => devboxes.leastRecentlyUsed().filter(isOnThisHost),
+    growing: () => disks.growing().filter(isOnThisHost),
     statusOf: (id) => store.devboxes.mustFind(id).status,
   })
   onClose(() => pressure.close())
