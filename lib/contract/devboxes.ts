@@ -57,7 +57,7 @@ export const Devbox = z.object({
   isolation: z.nullish(
     z.object({ sandbox: openEnum(['bubblewrap', 'none', 'container', 'swarm']), not_enforced: z.array(z.string()) }),
   ),
-  /** Unspecified: the node of a cluster where the devbox runs, or ran last. */
+  /** Unspecified: the node of a cluster that runs the devbox, or has its disk. */
   node: z.nullish(z.object({ id: z.string(), hostname: z.string() })),
 })
 export type Devbox = z.infer<typeof Devbox>

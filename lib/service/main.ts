@@ -27,8 +27,8 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
 const main = async () => {
   // Imported after the cache is enabled; each command loads only what it needs.
   const { readCommandLine } = await import('./cli/command-line.ts')
-  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, SSH_AUTH_SOCK, HOME } = process.env
-  const engineVariables = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, SSH_AUTH_SOCK, HOME }
+  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_CONFIG, SSH_AUTH_SOCK, HOME } = process.env
+  const engineVariables = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_CONFIG, SSH_AUTH_SOCK, HOME }
   const line = readCommandLine(process.argv.slice(2), takeVariable('DEVDECK_API_KEYS'), engineVariables)
   await commands[line.command](line)
 }

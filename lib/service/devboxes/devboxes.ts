@@ -42,6 +42,7 @@ const maxConcurrentStarts = 8
 // Unspecified: parallel copies. More slow each other and running commands down.
 const maxConcurrentRestores = 2
 const watchMs = 2000
+const saveRetryMs = 10_000
 const maxKeptProblems = 1000
 
 interface Options extends SessionOptions, MountSources {
@@ -77,7 +78,11 @@ export class Devboxes {
   readonly #closing = new AbortController()
   readonly #storedUse = new Map<string, number>()
   readonly #problems = new Map<string, string>()
+  /** Suspended devboxes whose disks are on their nodes. */
+  readonly #unsaved = new Set<string>()
+  #saving: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
+  #saveTimer: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()
 
   constructor(options: Options) {
@@ -98,14 +103,21 @@ export class Devboxes {
       for (const session of this.#sessions.values()) session.countKills()
       this.#storeLastUsed()
     }, watchMs).unref()
+    for (const id of store.withDisk()) if (store.mustFind(id).node) this.#unsaved.add(id)
+    this.#saveTimer = setInterval(() => {
+      this.#saving ??= this.#saveDisks().finally(() => {
+        this.#saving = undefined
+      })
+    }, saveRetryMs).unref()
   }
 
   async close(): Promise<void> {
     clearInterval(this.#watch)
+    clearInterval(this.#saveTimer)
     this.#storeLastUsed()
     this.#closing.abort()
     for (const id of this.#sessions.keys()) this.#end(id)
-    await Promise.allSettled([...this.#stops.values(), this.#sweep])
+    await Promise.allSettled([...this.#stops.values(), this.#sweep, this.#saving])
   }
 
   async create(account: string, body: DevboxCreate, how: How = {}): Promise<Devbox> {
@@ -442,13 +454,43 @@ export class Devboxes {
     await this.#moveWithRetry(id, 'suspended')
   }
 
+  #logDisk(id: string, level: 'info' | 'warn', message: string) {
+    this.#options.logs.append(id, { level, source: 'setup_commands', message })
+  }
+
   async #saveDisk(id: string) {
-    const { disks } = this.#options.engineOf(this.#spec(id))
-    await disks.save?.(id, this.#closing.signal).catch((error: Error) => {
+    try {
+      await this.#save(id)
+    } catch (error) {
       logFailure(`Could not save the disk of devbox ${id}`)(error)
-      const message = `The disk stays on its node: ${error.message}`
-      this.#options.logs.append(id, { level: 'warn', source: 'setup_commands', message })
-    })
+      this.#logDisk(id, 'warn', `The disk stays on its node: ${(error as Error).message}`)
+      this.#unsaved.add(id)
+    }
+  }
+
+  /** Makes the disk independent of its node, if the engine can. */
+  async #save(id: string): Promise<void> {
+    const { engineOf, store } = this.#options
+    const { disks } = engineOf(this.#spec(id))
+    if (!disks.save) return
+    await disks.save(id, this.#closing.signal)
+    if (this.#spec(id).status.startsWith('suspend')) store.setNode(id, null)
+  }
+
+  /** A registry or a node may be back. */
+  async #saveDisks() {
+    for (const id of this.#unsaved) {
+      if (this.#closing.signal.aborted) return
+      if (this.#spec(id).status === 'suspended')
+        try {
+          await this.#save(id)
+          this.#logDisk(id, 'info', 'The disk is saved, and the devbox can resume on any node')
+        } catch (error) {
+          if (error instanceof ServiceError && error.code === 'unavailable') continue
+          logFailure(`Could not save the disk of devbox ${id}`)(error)
+        }
+      this.#unsaved.delete(id)
+    }
   }
 
   #end(id: string): Promise<void> {

@@ -344,6 +344,8 @@ export interface ImageBuild {
   /** The stage to build. Default: the last one. */
   target?: string
   labels?: Readonly<Record<string, string>>
+  /** Images of its FROM instructions. */
+  bases?: readonly string[]
   /** A line of the build's output, without its line break. */
   output(line: string): void
   signal: AbortSignal

@@ -88,7 +88,7 @@ const chooseSwarm = async (choice: SwarmChoice, variables: EngineVariables) => {
   const { createSwarmEngine } = await import('./swarm/swarm-engine.ts')
   const addresses = await swarmAddresses(choice, variables)
   const create = ({ serviceId }: Pick<LocalHost, 'serviceId'>, defaultImage: string) =>
-    createSwarmEngine({ ...addresses, registry, placement, reserved, serviceId, defaultImage })
+    createSwarmEngine({ ...addresses, registry, variables, placement, reserved, serviceId, defaultImage })
   return { kind: 'swarm', create } as const
 }
 

@@ -140,7 +140,7 @@ export const createDevboxStore = (database: Database) => {
 
     setIsolation: (id: string, isolation: NonNullable<Devbox['isolation']>): void => table.set(id, { isolation }),
 
-    setNode: (id: string, node: NonNullable<Devbox['node']>): void => table.set(id, { node }),
+    setNode: (id: string, node: (Devbox['node'] & object) | null): void => table.set(id, { node }),
 
     /** Starting, running and suspending devboxes. */
     onNode: (nodeId: string): string[] =>

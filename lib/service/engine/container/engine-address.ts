@@ -9,6 +9,7 @@ export interface EngineVariables {
   DOCKER_HOST?: string | undefined
   DOCKER_TLS_VERIFY?: string | undefined
   DOCKER_CERT_PATH?: string | undefined
+  DOCKER_CONFIG?: string | undefined
   SSH_AUTH_SOCK?: string | undefined
   HOME?: string | undefined
 }

@@ -12,8 +12,17 @@ interface Request {
   query?: Record<string, unknown>
   body?: object
   file?: Readable | Buffer
+  /** Of the registry that the engine is to contact. */
+  auth?: RegistryAuth | undefined
   signal?: AbortSignal | undefined
   timeoutMs?: number
+}
+
+export interface RegistryAuth {
+  username?: string
+  password?: string
+  identitytoken?: string
+  serveraddress?: string
 }
 
 /** A response other than success. */
@@ -66,7 +75,7 @@ export class EngineApi {
   }
 
   async #dial<T>(method: Method, path: string, request: Request, how: object): Promise<T> {
-    const { query = {}, body, file, signal, timeoutMs = defaultTimeoutMs } = request
+    const { query = {}, body, file, auth, signal, timeoutMs = defaultTimeoutMs } = request
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), timeoutMs)
     const stop = signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal
@@ -78,6 +87,7 @@ export class EngineApi {
             path: `${path}?`,
             options: { _query: query, _body: body ?? {} },
             ...(file && { file }),
+            ...(auth && { authconfig: auth }),
             abortSignal: stop,
             statusCodes: successes,
             ...how,

@@ -3,7 +3,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { ImageBuild, ImageInfo, Images } from '../box.ts'
 import { BuildError } from '../build-error.ts'
 import { BuildOutput } from './build-output.ts'
-import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
+import { type EngineApi, EngineResponseError, ifMissing, type RegistryAuth } from './engine-api.ts'
 import { environmentOf } from './image-facts.ts'
 import { jsonLines } from './json-lines.ts'
 
@@ -16,13 +16,17 @@ export interface ContainerImages extends Images {
 
 const serviceLabel = 'devdeck.service'
 // Of images that containers still use.
-const removedRepository = 'devdeck-removed'
+export const removedRepository = 'devdeck-removed'
 
 // The engine responds to a build once it has read the context.
 const buildTimeoutMs = 60 * 60 * 1000
 const pullTimeoutMs = 10 * 60 * 1000
 
-export const createImages = (api: EngineApi, serviceId: string): ContainerImages => {
+export const createImages = (
+  api: EngineApi,
+  serviceId: string,
+  credentials: (image: string) => Promise<RegistryAuth | undefined> = async () => undefined,
+): ContainerImages => {
   const find = (image: string, signal?: AbortSignal) =>
     api.json<ImageInspectInfo>('GET', `/images/${image}/json`, { signal }).catch(ifMissing)
 
@@ -30,7 +34,8 @@ export const createImages = (api: EngineApi, serviceId: string): ContainerImages
     const tooLong = AbortSignal.timeout(pullTimeoutMs)
     const stop = signal ? AbortSignal.any([signal, tooLong]) : tooLong
     const query = { fromImage: image, ...(!/[:@][^/]*$/.test(image) && { tag: 'latest' }) }
-    const stream = await api.stream('POST', '/images/create', { query, signal: stop, timeoutMs: pullTimeoutMs })
+    const request = { query, auth: await credentials(image), signal: stop, timeoutMs: pullTimeoutMs }
+    const stream = await api.stream('POST', '/images/create', request)
     for await (const { error } of jsonLines<{ error?: string }>(stream)) if (error !== undefined) throw new Error(error)
   }
 
@@ -117,7 +122,7 @@ export const createImages = (api: EngineApi, serviceId: string): ContainerImages
   return images
 }
 
-const infoOf = ({ Id, Config }: ImageInspectInfo): ImageInfo => ({
+export const infoOf = ({ Id, Config }: Pick<ImageInspectInfo, 'Id' | 'Config'>): ImageInfo => ({
   id: Id,
   user: Config.User,
   workdir: Config.WorkingDir || '/',

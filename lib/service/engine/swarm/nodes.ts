@@ -95,6 +95,22 @@ export class SwarmNodes implements Cluster {
     return [...this.#known.values()].flatMap(({ state, node }) => (node && state.state === 'ready' ? node : []))
   }
 
+  /** Nodes whose API responds: those that take new devboxes first, the one with the most free CPU before others. */
+  reachable(): readonly SwarmNode[] {
+    const free = ({ state }: Known) =>
+      (state.availability === 'active' ? 1e6 : 0) + state.cpuCores - state.reservedCpuCores
+    return [...this.#known.values()]
+      .filter(({ state }) => state.state === 'ready' && state.problem === undefined)
+      .sort((a, b) => free(b) - free(a))
+      .flatMap(({ node }) => node ?? [])
+  }
+
+  /** Hostnames of the nodes whose API doesn't respond. */
+  unreachable(): readonly string[] {
+    const reachable = new Set(this.reachable().map(({ id }) => id))
+    return this.nodes().flatMap(({ id, hostname }) => (reachable.has(id) ? [] : hostname))
+  }
+
   async setAvailability(nodeId: string, availability: 'active' | 'pause' | 'drain'): Promise<void> {
     const { Version, Spec } = await this.#options.manager.json<NodeInfo>('GET', `/nodes/${nodeId}`)
     const body = { ...Spec, Availability: availability }

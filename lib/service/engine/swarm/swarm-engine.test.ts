@@ -27,6 +27,7 @@ describe.skipIf(!hasSwarm)('swarm engine', () => {
       manager,
       addressOf: createNodeAddresses({ manager, template: undefined, variables: {} }),
       registry: undefined,
+      variables: {},
       placement: ['node.platform.os==linux'],
       reserved: { cpu: 0.1, memory: 0.5 },
       serviceId,

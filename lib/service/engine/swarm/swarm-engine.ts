@@ -1,24 +1,31 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { BoxEngine, BoxSpec, Cluster, Disks, Images } from '../box.ts'
+import type { BoxEngine, BoxSpec, Cluster, Images } from '../box.ts'
+import { removeUnfinishedCommits } from '../container/commit.ts'
 import { ContainerBox, stopContainer } from '../container/container-box.ts'
 import { putRunFiles } from '../container/container-run.ts'
 import { boxOptions, type EngineInfo, install, runOf } from '../container/devbox-container.ts'
-import type { EngineAddress } from '../container/engine-address.ts'
+import type { EngineAddress, EngineVariables } from '../container/engine-address.ts'
 import { EngineApi, EngineResponseError, ifMissing } from '../container/engine-api.ts'
 import { createFactReader, type ImageFacts } from '../container/image-facts.ts'
 import { putFiles } from '../container/install.ts'
 import { untilReached } from '../container/services.ts'
 import { devboxService, goFile, type Reserved, taskOf, untilPlaced } from './devbox-service.ts'
+import { createSwarmDisks } from './disks.ts'
 import { createSwarmImages, type ImageReference } from './images.ts'
 import { createSwarmNetworks } from './networks.ts'
 import { type SwarmNode, SwarmNodes } from './nodes.ts'
+import { createRegistry } from './registry.ts'
+import { readCredentials } from './registry-credentials.ts'
+import { createSavedImages } from './saved-images.ts'
 
 export interface SwarmOptions {
   manager: EngineAddress
   addressOf: (node: { address: string; hostname: string; isManager: boolean }) => EngineAddress | undefined
   registry: string | undefined
+  /** Say where credentials for registries are. */
+  variables: EngineVariables
   placement: readonly string[]
   reserved: Reserved
   serviceId: string
@@ -37,7 +44,8 @@ const maxInspectMs = 10_000
 export const createSwarmEngine = ({
   manager: managerAddress,
   addressOf,
-  registry,
+  registry: registryAddress,
+  variables,
   placement,
   reserved,
   serviceId,
@@ -46,8 +54,6 @@ export const createSwarmEngine = ({
   const manager = new EngineApi(managerAddress)
   const prefix = `devdeck-${serviceId.slice(0, 12)}`
   const serviceName = (devboxId: string): string => `${prefix}-${devboxId}`
-  const snapshotName = (snapshotId: string): string => `${prefix}:snapshot-${snapshotId}`
-  const diskName = (devboxId: string): string => `${prefix}:disk-${devboxId}`
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
   const waiting = new Set<string>()
@@ -62,19 +68,32 @@ export const createSwarmEngine = ({
     manager,
     addressOf,
     serviceId,
-    registry,
+    registry: registryAddress,
     placement,
     waiting: () => [...waiting],
     handlers: {
-      event: (_node, event) => boxes.get(event.containerId)?.handle(event),
-      connected: (node) => reconcile(node),
+      event(node, event) {
+        boxes.get(event.containerId)?.handle(event)
+        if (event.action === 'destroy') tidy(node)
+      },
+      async connected(node) {
+        await reconcile(node)
+        await removeUnfinishedCommits(node.api, serviceId)
+        tidy(node)
+      },
       lost(node) {
+        disks.lost(node.id)
         for (const box of boxes.values())
           if (box.node?.id === node.id) box.lost(`Node ${node.hostname} was lost`, 'node_lost')
       },
     },
   })
-  const images = createSwarmImages({ manager, nodes: () => nodes.ready(), serviceId })
+  const credentials = (host: string) => readCredentials(host, variables)
+  const registry =
+    registryAddress === undefined ? undefined : createRegistry({ address: registryAddress, manager, credentials })
+  const stored = { nodes: () => nodes.reachable(), registry, prefix, serviceId }
+  const images = createSwarmImages({ ...stored, credentials })
+  const saved = createSavedImages({ ...stored, unreachable: () => nodes.unreachable() })
   const networks = createSwarmNetworks({ manager, serviceId })
 
   const readFacts = ({ id, api }: SwarmNode, imageId: string, containerId: string) => {
@@ -158,19 +177,40 @@ export const createSwarmEngine = ({
       : 'The disk of the devbox was lost with its node, and the devbox has no snapshot'
   }
 
+  const containerOf = async (devboxId: string) => {
+    const box = boxOn(devboxId)
+    const node = box?.node && nodes.find(box.node.id)
+    if (box && node) return { node, containerId: box.containerId }
+    const found = await findContainer(devboxId)
+    return found && { node: found.node, containerId: found.container.Id }
+  }
+
+  const disks = createSwarmDisks({
+    saved,
+    hasRegistry: registry !== undefined,
+    containerOf,
+    hasService: async (devboxId) =>
+      (await manager.json('GET', `/services/${serviceName(devboxId)}`).catch(ifMissing)) !== undefined,
+    removeService: (devboxId) => removeService(devboxId),
+    isActive: (devboxId) => starting.has(devboxId) || boxOn(devboxId) !== undefined,
+  })
+
+  const boxOn = (devboxId: string) => [...boxes.values()].find((box) => box.devboxId === devboxId)
+
+  const tidy = (node: SwarmNode) => {
+    saved.tidy(node).catch(logFailure(`Could not remove unused images from node ${node.hostname}`))
+  }
+
   const imageFor = async (spec: BoxSpec, report: Report): Promise<ImageReference> => {
     const { devboxId, origin, hasRun, lastSnapshotId, signal } = spec
-    const saved = async (name: string) => images.saved(name)
     if (hasRun) {
-      const disk = await saved(diskName(devboxId))
-      if (disk) return disk
-      const snapshot = lastSnapshotId === undefined ? undefined : await saved(snapshotName(lastSnapshotId))
-      if (!snapshot) throw new Error('its disk was lost with its node, and there is no snapshot of it')
-      report(`The disk was lost with its node. The devbox continues from snapshot ${lastSnapshotId}`)
-      return snapshot
+      const { image, loss } = await disks.continue(devboxId, lastSnapshotId, signal)
+      if (!image) throw new Error('its disk was lost with its node, and there is no snapshot of it')
+      if (loss !== undefined) report(loss)
+      return image
     }
     if (origin.kind === 'snapshot') {
-      const snapshot = await saved(snapshotName(origin.snapshotId))
+      const snapshot = await disks.ofSnapshot(origin.snapshotId)
       if (snapshot) return snapshot
       throw new ServiceError('internal', `The data of snapshot ${origin.snapshotId} is missing from the swarm`, {
         shouldRetry: false,
@@ -179,17 +219,6 @@ export const createSwarmEngine = ({
     if (origin.kind !== 'image' && origin.kind !== 'empty')
       throw new ServiceError('not_implemented', 'Containers take their system from an image', { shouldRetry: false })
     return images.reference(origin.kind === 'image' ? origin.image : defaultImage, signal)
-  }
-
-  /** Saves what the container of an earlier start has written, and removes it. */
-  const saveEarlier = async (devboxId: string, signal: AbortSignal): Promise<void> => {
-    const found = await findContainer(devboxId)
-    if (found) {
-      const { node, container } = found
-      await stopContainer(node.api, container.Id)
-      await images.commit(node, container.Id, diskName(devboxId), { 'devdeck.disk': devboxId }, signal)
-    }
-    await removeService(devboxId)
   }
 
   const create = async (spec: BoxSpec, report: Report) => {
@@ -209,7 +238,7 @@ export const createSwarmEngine = ({
       ],
     })
     // Not aborted: the swarm would still create it.
-    const post = () => manager.json('POST', '/services/create', { body })
+    const post = () => manager.json('POST', '/services/create', { body, auth: reference.auth })
     await post().catch(async (error: unknown) => {
       if (!(error instanceof EngineResponseError) || error.status !== 409) throw error
       await removeService(devboxId)
@@ -259,7 +288,6 @@ export const createSwarmEngine = ({
     const run = runOf(spec)
     if (run?.services)
       throw new ServiceError('not_implemented', 'Compose services do not run in the swarm', { shouldRetry: false })
-    if (hasRun) await saveEarlier(devboxId, signal)
     try {
       const placed = await create(spec, report)
       const { node, containerId, image } = placed
@@ -278,46 +306,22 @@ export const createSwarmEngine = ({
       return box
     } catch (error) {
       for (const [id, box] of boxes) if (box.devboxId === devboxId) boxes.delete(id)
-      if (!hasRun) await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
+      await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
       throw error
     }
-  }
-
-  const disks: Disks = {
-    async snapshot(devboxId, snapshotId, signal) {
-      const found = await findContainer(devboxId)
-      if (!found)
-        throw new ServiceError('internal', 'The devbox has no disk that can be reached', { shouldRetry: false })
-      const labels = { 'devdeck.snapshot': snapshotId }
-      return images.commit(found.node, found.container.Id, snapshotName(snapshotId), labels, signal)
-    },
-    hasSnapshot: async (snapshotId) => (await images.saved(snapshotName(snapshotId))) !== undefined,
-    removeSnapshot: (snapshotId) => images.removeSaved(snapshotName(snapshotId)),
-    async usedBytes(devboxId, signal) {
-      const box = [...boxes.values()].find((each) => each.devboxId === devboxId)
-      const node = box?.node && nodes.find(box.node.id)
-      if (!box || !node) return 0
-      const request = { query: { size: true }, signal }
-      const found = await node.api
-        .json<{ SizeRw?: number }>('GET', `/containers/${box.containerId}/json`, request)
-        .catch(ifMissing)
-      return found?.SizeRw ?? 0
-    },
-    async remove(devboxId) {
-      kept?.delete(devboxId)
-      await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
-      await images
-        .removeSaved(diskName(devboxId))
-        .catch(logFailure(`Could not remove the saved disk of devbox ${devboxId}`))
-    },
-    save: saveEarlier,
   }
 
   return {
     isolation: 'swarm',
     description: 'Isolated by a container on a node of the swarm: own users, processes, network, files and host name',
     images,
-    disks,
+    disks: {
+      ...disks,
+      remove(devboxId) {
+        kept?.delete(devboxId)
+        return disks.remove(devboxId)
+      },
+    },
     cluster: nodes,
     userProblem: () => undefined,
     networkProblem: () => undefined,
@@ -347,8 +351,8 @@ export const createSwarmEngine = ({
     },
     async requireDisk(devboxId, lastSnapshotId) {
       if (await findContainer(devboxId)) return
-      if (await images.saved(diskName(devboxId))) return
-      if (lastSnapshotId !== undefined && (await images.saved(snapshotName(lastSnapshotId)))) return
+      if (await disks.isSaved(devboxId)) return
+      if (lastSnapshotId !== undefined && (await disks.hasSnapshot(lastSnapshotId))) return
       throw new ServiceError('invalid_argument', await diskProblem(devboxId), { shouldRetry: false })
     },
     async recover(devboxIds, isKnownDevbox) {

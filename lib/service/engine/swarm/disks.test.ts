@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
+
+describe.runIf(hasSwarm)('disks in a swarm', () => {
+  let swarm: Awaited<ReturnType<typeof ownSwarm>>
+  let service: TestService
+  const start = async (registry: string | undefined) => {
+    const swarmChoice = { url: swarm.manager.url, registry, placement: [], reserved: { cpu: 0.1, memory: 0.1 } }
+    const image = await swarm.image('busybox')
+    return startService({ isolation: 'auto', engine: 'swarm', swarm: swarmChoice, image })
+  }
+  beforeAll(async () => {
+    swarm = await ownSwarm()
+    service = await start(`${swarm.registry}/team`)
+  })
+  afterAll(async () => {
+    await service?.close()
+    await swarm?.close()
+  })
+
+  const nodeOf = async (id: string, on = service) => (await on.client.devboxes.get({ params: { id } })).node?.hostname
+  const suspend = async (id: string, on = service) => {
+    await on.client.devboxes.suspend({ params: { id } })
+    await on.reach(id, 'suspended')
+  }
+  const resume = async (id: string, on = service) => {
+    await on.client.devboxes.resume({ params: { id } })
+    await on.reach(id, 'running')
+  }
+  const setAvailability = async (hostname: string, Availability: 'active' | 'drain') => {
+    const { api } = swarm.manager
+    const nodes = await api.json<
+      { ID: string; Version: { Index: number }; Spec: object; Description: { Hostname: string } }[]
+    >('GET', '/nodes')
+    const node = nodes.find(({ Description }) => Description.Hostname === hostname)
+    const query = { version: node?.Version.Index }
+    await api.json('POST', `/nodes/${node?.ID}/update`, { query, body: { ...node?.Spec, Availability } })
+  }
+  /** Containers and images of a service's devboxes on all nodes. */
+  const leftovers = async (on = service) => {
+    const query = { all: true, filters: { label: [`devdeck.service=${on.serviceId}`] } }
+    const lists = swarm.nodes.flatMap(({ api }) =>
+      ['/containers/json', '/images/json'].map((path) =>
+        api.json<{ Id: string; Names?: string[]; RepoTags?: string[]; RepoDigests?: string[] }[]>('GET', path, {
+          query,
+        }),
+      ),
+    )
+    return (await Promise.all(lists))
+      .flat()
+      .map(({ Names, RepoTags, RepoDigests }) => Names ?? [...(RepoTags ?? []), ...(RepoDigests ?? [])])
+  }
+  const tags = async (kind: string) => {
+    const repository = `team/devdeck-${service.serviceId.slice(0, 12)}/${kind}`
+    const response = await fetch(`http://${swarm.registry}/v2/${repository}/tags/list`)
+    return ((await response.json()) as { tags?: string[] | null }).tags ?? []
+  }
+  const messages = async (id: string, on = service) =>
+    (await on.client.logs.list({ params: { id }, query: {} })).logs.map(({ message }) => message ?? '')
+
+  it('follow a suspended devbox to another node, and leave nothing behind', async () => {
+    const { client } = service
+    const id = await service.devbox({ launch_parameters: { user_parameters: { username: 'root', uid: 0 } } })
+    await service.run(id, 'echo first >/first; touch /app; chown 7:8 /app; chmod 4751 /app; ln -s /first /link')
+    const before = (await nodeOf(id)) ?? ''
+    await suspend(id)
+    expect(await nodeOf(id)).toBeUndefined()
+    expect(await tags('disk')).toEqual([id])
+    await expect.poll(() => leftovers()).toEqual([])
+    await setAvailability(before, 'drain')
+    await resume(id)
+    expect(await nodeOf(id)).not.toBe(before)
+    expect((await service.run(id, 'cat /link; stat -c "%a %u:%g" /app; echo second >/second')).stdout).toBe(
+      'first\n4751 7:8\n',
+    )
+    await setAvailability(before, 'active')
+    const running = await client.snapshots.create({ params: { id }, body: {} })
+    await service.run(id, 'echo third >/third')
+    await suspend(id)
+    const suspended = await client.snapshots.create({ params: { id }, body: {} })
+    await client.devboxes.shutdown({ params: { id } })
+    const [early, late] = await Promise.all(
+      [running, suspended].map((snapshot) => service.devbox({ snapshot_id: snapshot.id })),
+    )
+    expect((await service.run(early ?? '', 'cat /link /second /third')).stdout).toBe('first\nsecond\n')
+    expect((await service.run(late ?? '', 'cat /link /second /third')).stdout).toBe('first\nsecond\nthird\n')
+    for (const each of [early, late]) await client.devboxes.shutdown({ params: { id: each ?? '' } })
+    for (const snapshot of [running, suspended]) await client.snapshots.delete({ params: { id: snapshot.id } })
+    expect([await tags('disk'), await tags('snapshot')]).toEqual([[], []])
+    await expect.poll(() => leftovers()).toEqual([])
+  })
+
+  it('stay on their nodes while the registry is away', async () => {
+    const { client } = service
+    const id = await service.devbox()
+    await service.run(id, 'echo kept >~/kept')
+    const node = await nodeOf(id)
+    await swarm.stopRegistry()
+    await expect(client.snapshots.create({ params: { id }, body: {} })).rejects.toMatchObject({ status: 503 })
+    await suspend(id)
+    expect((await messages(id)).at(-1)).toMatch(
+      /^The disk stays on its node: The registry at .* can't be reached: ECONNREFUSED$/,
+    )
+    expect(await nodeOf(id)).toBe(node)
+    await resume(id)
+    expect(await nodeOf(id)).toBe(node)
+    expect((await service.run(id, 'cat ~/kept; echo more >>~/kept')).stdout).toBe('kept\n')
+    await suspend(id)
+    await swarm.startRegistry()
+    await expect.poll(() => nodeOf(id), { timeout: 30_000 }).toBeUndefined()
+    expect((await messages(id)).at(-1)).toBe('The disk is saved, and the devbox can resume on any node')
+    expect(await tags('disk')).toEqual([id])
+    await expect.poll(() => leftovers()).toEqual([])
+    await resume(id)
+    expect((await service.run(id, 'cat ~/kept')).stdout).toBe('kept\nmore\n')
+    await client.devboxes.shutdown({ params: { id } })
+  })
+})

@@ -1,0 +1,254 @@
+import type { ImageInspectInfo } from 'dockerode'
+import { ServiceError } from '#lib/service/kit/errors.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
+import { commit } from '../container/commit.ts'
+import { ifMissing } from '../container/engine-api.ts'
+import { removedRepository } from '../container/images.ts'
+import type { ImageNode, ImageReference } from './images.ts'
+import { pushImage, untag } from './push-image.ts'
+import type { Registry } from './registry.ts'
+
+interface Options {
+  /** Nodes whose API responds. */
+  nodes: () => readonly ImageNode[]
+  /** Hostnames of the others. */
+  unreachable: () => readonly string[]
+  registry: Registry | undefined
+  /** `devdeck-ID`: the first part of repositories. */
+  prefix: string
+  serviceId: string
+}
+
+export interface SavedImage extends ImageReference {
+  createdMs: number
+}
+
+const savedLabel = 'devdeck.saved'
+const inspectTimeoutMs = 5000
+const usedLabel = 'devdeck.used-bytes'
+
+// Another devbox may start from the same snapshot.
+const keptMs = 60 * 60 * 1000
+
+/** Disks and snapshots as images named `disk:ID` and `snapshot:ID`, in the registry or on the node that made them. */
+export const createSavedImages = ({ nodes, unreachable, registry, prefix, serviceId }: Options) => {
+  /** In the registry. */
+  const known = new Map<string, SavedImage>()
+  /** Hostnames of nodes with images that could not be pushed. */
+  const kept = new Map<string, string>()
+  const unremoved = new Set<string>()
+  const usedAtMs = new Map<string, number>()
+  const base = registry ? `${registry.address}/${prefix}` : prefix
+  const partsOf = (name: string) => {
+    const [kind = '', tag = ''] = name.split(':')
+    return { repository: `${prefix}/${kind}`, tag, local: `${base}/${name}` }
+  }
+  const inspect = ({ api }: ImageNode, image: string) =>
+    api
+      .json<ImageInspectInfo>('GET', `/images/${image}/json`, { timeoutMs: inspectTimeoutMs })
+      .catch((error: unknown) => {
+        if (!(error instanceof ServiceError)) return ifMissing(error)
+      })
+  const namesOf = ({ RepoTags, RepoDigests }: Named) =>
+    [...(RepoTags ?? []), ...(RepoDigests ?? [])].filter((name) => !name.startsWith('<none>'))
+
+  const inRegistry = async (registry: Registry, name: string): Promise<SavedImage | undefined> => {
+    const { repository, tag } = partsOf(name)
+    const stored = await registry.find(repository, tag)
+    const image = stored && (await registry.configOf(repository, stored.id))
+    if (!image) return undefined
+    const auth = await registry.credentials()
+    return {
+      image: `${registry.address}/${repository}@${stored.digest}`,
+      inspect: { Id: stored.id, Config: image.config },
+      createdMs: Date.parse(image.created),
+      ...(auth && { auth }),
+    }
+  }
+
+  /** Without a registry, or until it is available. */
+  const onNode = async (name: string): Promise<SavedImage | undefined> => {
+    const all = nodes()
+    const found = await Promise.all(all.map((node) => inspect(node, partsOf(name).local)))
+    const i = found.findIndex((image) => image !== undefined)
+    return all[i] && found[i] && pinned(all[i], found[i])
+  }
+
+  const find = async (name: string): Promise<SavedImage | undefined> => {
+    const stored = known.get(name)
+    if (stored) return stored
+    // A disk that could not be pushed is newer than the one in the registry.
+    const found = await onNode(name)
+    if (found) return found
+    const away = kept.get(name) ?? (registry ? undefined : unreachable()[0])
+    if (away !== undefined) {
+      const message = `The disk may be on node ${away}, which can't be reached`
+      throw new ServiceError('unavailable', message, { retryAfterSeconds: 10 })
+    }
+    const saved = registry && (await inRegistry(registry, name))
+    if (saved) known.set(name, saved)
+    return saved
+  }
+
+  const forget = (name: string, digest: string | undefined) => {
+    known.delete(name)
+    kept.delete(name)
+    usedAtMs.delete(`${registry?.address}/${partsOf(name).repository}@${digest}`)
+  }
+
+  const usedBytes = async ({ api }: ImageNode, containerId: string, signal: AbortSignal): Promise<number> => {
+    const query = { size: true }
+    const found = await api
+      .json<{ SizeRw?: number; Config: Labeled }>('GET', `/containers/${containerId}/json`, { query, signal })
+      .catch(ifMissing)
+    return (found?.SizeRw ?? 0) + bytesOf(found?.Config)
+  }
+
+  const push = async (
+    registry: Registry,
+    node: ImageNode,
+    { name, signal }: Pick<Commit, 'name' | 'signal'>,
+  ): Promise<void> => {
+    const { repository, tag } = partsOf(name)
+    const before = (await registry.find(repository, tag))?.digest
+    const digest = await pushImage(node.api, registry, { repository, tag }, signal)
+    forget(name, before)
+    if (before !== undefined && before !== digest)
+      await registry.delete(repository, before).catch(logFailure(`Could not remove the previous ${name}`))
+  }
+
+  const make = async (node: ImageNode, { containerId, name, signal }: Commit) => {
+    const sizeBytes = await usedBytes(node, containerId, signal)
+    const labels = { 'devdeck.service': serviceId, [savedLabel]: name, [usedLabel]: `${sizeBytes}` }
+    const options = { name: partsOf(name).local, labels, serviceId, signal }
+    return { ...(await commit(node.api, containerId, options)), sizeBytes }
+  }
+
+  const removeCopy = (node: ImageNode, id: string, name: string) =>
+    inspect(node, id)
+      .then((made) => made && untag(node.api, namesOf(made)))
+      .catch(logFailure(`Could not remove the copy of ${name} from node ${node.hostname}`))
+
+  /** Nodes that can't be reached keep their copies until `tidy`. */
+  const remove = async (name: string): Promise<void> => {
+    const { repository, tag, local } = partsOf(name)
+    unremoved.add(name)
+    await Promise.all(nodes().map(({ api }) => untag(api, [local])))
+    const digest = (await registry?.find(repository, tag))?.digest
+    if (digest !== undefined) {
+      await registry?.delete(repository, digest)
+      const copy = `${registry?.address}/${repository}@${digest}`
+      await Promise.all(nodes().map(({ api }) => untag(api, [copy])))
+    }
+    forget(name, digest)
+    unremoved.delete(name)
+  }
+
+  return {
+    /** Makes an image of a container's disk. With a registry, the image is there when this resolves, and only there. */
+    async commit(node: ImageNode, options: Commit): Promise<{ sizeBytes: number }> {
+      await registry?.requireAvailable()
+      const { id, sizeBytes } = await make(node, options)
+      if (!registry) return { sizeBytes }
+      try {
+        await push(registry, node, options)
+      } finally {
+        await removeCopy(node, id, options.name)
+      }
+      return { sizeBytes }
+    },
+
+    /** As `commit`, but while the registry is away, the image stays on the node. */
+    async commitOrKeep(node: ImageNode, options: Commit): Promise<SavedImage> {
+      const { id } = await make(node, options)
+      const image = pinned(node, await node.api.json<ImageInspectInfo>('GET', `/images/${id}/json`))
+      if (!registry) return image
+      try {
+        await push(registry, node, options)
+      } catch (error) {
+        options.signal.throwIfAborted()
+        logFailure(`${options.name} stays on node ${node.hostname}`)(error)
+        known.delete(options.name)
+        kept.set(options.name, node.hostname)
+        return image
+      }
+      await removeCopy(node, id, options.name)
+      return (await find(options.name)) ?? image
+    },
+
+    /** Pushes an image that was kept. */
+    async pushKept(name: string, signal: AbortSignal): Promise<void> {
+      const found = registry && (await onNode(name))
+      const node = nodes().find(({ id }) => id === found?.nodeId)
+      if (!found || !node) return
+      await push(registry, node, { name, signal })
+      await removeCopy(node, found.image, name)
+    },
+
+    /** Undefined if it doesn't exist; rejects with `unavailable` if it may. */
+    async find(name: string): Promise<SavedImage | undefined> {
+      const found = await find(name)
+      if (found) usedAtMs.set(found.image, Date.now())
+      return found
+    },
+
+    /** Copies an image under another name. */
+    async copy(from: string, to: string): Promise<{ sizeBytes: number }> {
+      const found = await find(from)
+      if (!found) throw new ServiceError('internal', 'The devbox has no disk', { shouldRetry: false })
+      if (found.nodeId === undefined) await registry?.copy(partsOf(from), partsOf(to))
+      else {
+        const node = nodes().find(({ id }) => id === found.nodeId)
+        const { local, tag } = partsOf(to)
+        const query = { repo: local.slice(0, -tag.length - 1), tag }
+        await node?.api.json('POST', `/images/${found.image}/tag`, { query })
+      }
+      return { sizeBytes: bytesOf(found.inspect.Config) }
+    },
+
+    remove,
+
+    usedBytes,
+    savedBytes: async (name: string): Promise<number> => bytesOf((await find(name))?.inspect.Config),
+
+    /** Removes images that a node doesn't need anymore. Call when a container was removed. */
+    async tidy({ api }: ImageNode): Promise<void> {
+      const list = (filters: object) => api.json<Named[]>('GET', '/images/json', { query: { filters } })
+      const removed = await list({ reference: [removedRepository] })
+      for (const image of removed) await untag(api, namesOf(image))
+      const isRecent = (copy: string) => Date.now() - (usedAtMs.get(copy) ?? 0) < keptMs
+      const saved = await list({ label: [`devdeck.service=${serviceId}`, savedLabel] })
+      for (const image of saved) {
+        const names = namesOf(image)
+        // A tag without a digest was not pushed.
+        const copies = registry ? names.filter((copy) => copy.includes('@') && copy.startsWith(`${base}/`)) : []
+        if (names.length === 0) await untag(api, [image.Id])
+        else if (!copies.some(isRecent)) await untag(api, copies)
+      }
+      // Reported when it failed.
+      for (const name of unremoved) await remove(name).catch(() => undefined)
+    },
+  }
+}
+
+const pinned = (node: ImageNode, inspect: ImageInspectInfo): SavedImage => {
+  return { image: inspect.Id, nodeId: node.id, inspect, createdMs: Date.parse(inspect.Created) }
+}
+
+interface Commit {
+  containerId: string
+  name: string
+  signal: AbortSignal
+}
+
+interface Labeled {
+  Labels?: Record<string, string> | null
+}
+
+const bytesOf = (config: Labeled | undefined) => Number(config?.Labels?.[usedLabel] ?? 0)
+
+interface Named {
+  Id: string
+  RepoTags: string[] | null
+  RepoDigests: string[] | null
+}
