@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeUnderEachIsolation, inContainer } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
@@ -49,7 +49,7 @@ describeUnderEachIsolation('user_parameters under isolation', (isolation) => {
       expect((await service.run(id, facts)).stdout).toBe(expected)
     })
 
-  if (isolation === 'container')
+  if (inContainer(isolation))
     it('may be root, who can install software and nothing more', async () => {
       const id = await create(root, { '/root/mounted': 'm' })
       const script =

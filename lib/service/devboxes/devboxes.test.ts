@@ -5,13 +5,24 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
+import type { Isolation } from '#lib/service/engine/box.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
-import { sharedBase, startService } from '#lib/service/testing/service.ts'
+import { sharedEngine, startService } from '#lib/service/testing/service.ts'
 
-const spawnService = async (dataDir: string, isolation: string, key: string) => {
-  const engine = isolation === 'container' ? ['--engine', await sharedBase(), '--image', 'base'] : ['--engine', 'none']
-  const flags = ['--port', '0', '--data-dir', dataDir, '--isolation', isolation, ...engine]
+const spawnService = async (dataDir: string, isolation: Isolation, key: string) => {
+  const { engine = 'none', swarm, image } = await sharedEngine(isolation)
+  const flags = ['--port', '0', '--data-dir', dataDir, '--engine', engine, '--image', image]
+  if (swarm)
+    flags.push(
+      '--engine-url',
+      swarm.url,
+      '--engine-node-url',
+      swarm.nodeUrl ?? '',
+      '--engine-registry',
+      swarm.registry ?? '',
+    )
+  else flags.push('--isolation', isolation)
   const { child, ready } = runCommand(flags, { DEVDECK_API_KEYS: `test:${key}` })
   return { child, client: createClient({ baseUrl: await ready, headers: { authorization: `Bearer ${key}` } }) }
 }

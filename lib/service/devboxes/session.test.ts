@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { defaultLimits } from '#lib/service/config.ts'
 import { findProcesses, signal } from '#lib/service/engine/processes.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeUnderEachIsolation, inContainer } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
@@ -118,7 +118,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     expect((await run(source, 'cat file')).stdout).toBe('old\n')
     await expect(service.otherClient.devboxes.create({ body: { snapshot_id } })).rejects.toMatchObject({ status: 404 })
     // The engine replaces a file by a folder.
-    if (isolation === 'container') return
+    if (inContainer(isolation)) return
     const blocked = await service.client.devboxes.create({ body: { snapshot_id, file_mounts: { 'file/x': '' } } })
     expect((await reach(blocked.id, 'failure')).failure_reason).toBe('health_check_failed')
   })
@@ -148,7 +148,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     await expect(resume(id)).rejects.toMatchObject({ status: 400 })
   })
 
-  it.skipIf(isolation === 'container')('keep the disk if the restart after a service restart fails', async () => {
+  it.skipIf(inContainer(isolation))('keep the disk if the restart after a service restart fails', async () => {
     const id = await create({ launch_parameters: { launch_commands: ['[ ! -e ~/broken ]'] } })
     await run(id, 'echo kept > ~/kept; touch ~/broken')
     await service.restart()

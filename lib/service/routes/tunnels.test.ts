@@ -4,10 +4,9 @@ import { connect as connectHttp2 } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
-import { sharedDocker } from '#lib/service/testing/docker.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { describeUnderEachIsolation, inContainer } from '#lib/service/testing/isolation.ts'
+import { sharedEngine, startService, type TestService } from '#lib/service/testing/service.ts'
 
 /** Echoes requests. `/events` streams, `/ws` echoes frames, `/hang` never responds, `/hanging` counts those. */
 const app = String.raw`
@@ -58,8 +57,11 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
   let service: TestService
   let servicePort: number
   beforeAll(async () => {
-    const image = isolation === 'container' ? await (await sharedDocker()).image('node') : 'base'
-    service = await startService({ isolation, image, allowHosts: ['api.deck.example'] })
+    service = await startService({
+      isolation,
+      ...(await sharedEngine(isolation, 'node')),
+      allowHosts: ['api.deck.example'],
+    })
     servicePort = Number(new URL(service.url).port)
   })
   afterAll(() => service.close())
@@ -179,7 +181,7 @@ describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
     })
 
     // Containers have IPv6 only if their engine does.
-    it.skipIf(isolation === 'container')('reaches IPv4 and IPv6 loopback servers', async () => {
+    it.skipIf(inContainer(isolation))('reaches IPv4 and IPv6 loopback servers', async () => {
       const port = await freePort()
       const script = `require('http').createServer((_, response) => response.end('six')).listen(${port}, '::1')`
       await act(box.id, 'execute_async', { command: `node -e "${script}"` })

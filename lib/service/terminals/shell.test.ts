@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeUnderEachIsolation, inContainer } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
@@ -108,7 +108,7 @@ describeUnderEachIsolation('a shell under isolation', (isolation) => {
     socket.close()
   })
 
-  it.skipIf(!existsSync('/usr/bin/tmux') || isolation === 'container')('runs tmux', async () => {
+  it.skipIf(!existsSync('/usr/bin/tmux') || inContainer(isolation))('runs tmux', async () => {
     const { type, shows, socket } = await openPrompt()
     type('tmux -f /dev/null new -d -s one "tty; echo in""side; exec cat"; tmux attach -t one\r')
     await shows(/\/dev\/pts\/\d+.*inside/s)

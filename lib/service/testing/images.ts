@@ -28,7 +28,9 @@ const layers = {
     await writeFile(archive, Buffer.alloc(1024))
   },
   async base(archive: string) {
-    run('mmdebstrap', ['--variant=apt', '--include=python3-minimal,procps', '--format=tar', 'bookworm', archive])
+    const excluded = ['doc', 'locale', 'man'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`)
+    const options = ['--variant=apt', '--include=python3-minimal,procps', '--format=tar', ...excluded]
+    run('mmdebstrap', [...options, 'bookworm', archive])
   },
   async node(archive: string, folder: string) {
     await mkdir(join(folder, 'usr/local/bin'), { recursive: true })

@@ -3,16 +3,19 @@ import type { Isolation } from '#lib/service/engine/box.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import type { LocalIsolation } from '#lib/service/engine/local/launch.ts'
 import { hasDocker } from './docker.ts'
+import { hasSwarm } from './swarm.ts'
 
 const problem = await bubblewrapProblem()
 
 export const strongestIsolation: LocalIsolation = problem === undefined ? 'bubblewrap' : 'none'
 
-const works = { none: true, bubblewrap: problem === undefined, container: hasDocker }
+const works = { none: true, bubblewrap: problem === undefined, container: hasDocker, swarm: hasSwarm }
+
+export const inContainer = (isolation: Isolation): boolean => isolation === 'container' || isolation === 'swarm'
 
 /** Runs a suite once per isolation, skipping those that don't work here. */
 export const describeUnderEachIsolation = (name: string, suite: (isolation: Isolation) => void): void => {
-  for (const isolation of ['none', 'bubblewrap', 'container'] as const)
+  for (const isolation of ['none', 'bubblewrap', 'container', 'swarm'] as const)
     describe.runIf(works[isolation])(`${name} ${isolation}`, () => suite(isolation))
 }
 

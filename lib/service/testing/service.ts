@@ -12,6 +12,8 @@ import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
 import { createService, type Service } from '#lib/service/service.ts'
 import { sharedDocker } from './docker.ts'
+import type { TestImage } from './images.ts'
+import { sharedSwarm } from './swarm.ts'
 
 export interface TestService {
   url: string
@@ -33,11 +35,18 @@ export interface TestService {
   close: () => Promise<void>
 }
 
-/** URL of an engine with the image `base`. */
-export const sharedBase = async (): Promise<string> => {
-  const docker = await sharedDocker()
-  await docker.image('base')
-  return docker.url
+/** The shared engine that an isolation needs, with an image. */
+export const sharedEngine = async (
+  isolation: ServiceConfig['isolation'],
+  image: TestImage = 'base',
+): Promise<Pick<ServiceConfig, 'engine' | 'swarm' | 'image'>> => {
+  if (isolation === 'container') {
+    const docker = await sharedDocker()
+    return { engine: docker.url, image: await docker.image(image) }
+  }
+  if (isolation !== 'swarm') return { engine: 'none', image }
+  const swarm = await sharedSwarm()
+  return { engine: 'swarm', swarm: swarm.choice, image: await swarm.image(image) }
 }
 
 /** Starts a service with its own folder and port. Responses are validated against the contract. */
@@ -56,10 +65,8 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     oneAccountUnlessIsolated: false,
     allowHosts: [],
     isolation: 'auto',
-    engine: 'none',
-    image: 'base',
     engineVariables: {},
-    ...(options.isolation === 'container' && !options.engine && { engine: await sharedBase() }),
+    ...(options.engine ? { image: 'base' } : await sharedEngine(options.isolation ?? 'auto')),
     privateNetwork: false,
     limits: defaultLimits,
     maxStorageBytes: 0,

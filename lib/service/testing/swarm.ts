@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { SwarmChoice } from '#lib/service/engine/choose-engine.ts'
 import { parseEngineAddress } from '#lib/service/engine/container/engine-address.ts'
 import { EngineApi } from '#lib/service/engine/container/engine-api.ts'
 import { has, hasDocker, load, once, until } from './docker.ts'
@@ -38,6 +39,14 @@ class TestNode {
       () => true,
       () => false,
     )
+  }
+
+  /** Throws for a problem in the response as well. */
+  async post(path: string): Promise<void> {
+    const headers = { 'x-registry-auth': Buffer.from('{}').toString('base64') }
+    const response = await fetch(`http://${this.address}:2375${path}`, { method: 'POST', headers })
+    const output = await response.text()
+    if (!response.ok || output.includes('"error"')) throw new Error(`${path}: ${output}`)
   }
 
   /** The machine loses its power: it falls silent, without closing its connections. */
@@ -113,11 +122,25 @@ class TestSwarm {
     )
   }
 
-  /** Loads a test image on all nodes when it is first needed. Returns its name. */
+  /** What a service needs to use the swarm. */
+  get choice(): SwarmChoice {
+    return { url: this.manager.url, nodeUrl: 'tcp://{address}:2375', registry: this.registry, placement: [] }
+  }
+
+  /** Puts a test image on all nodes and into the registry when it is first needed. Returns its name. */
   async image(name: TestImage): Promise<string> {
     await once(join(this.folder, `image-${name}`), async () => {
-      const archive = await imageArchive(name)
-      await Promise.all(this.nodes.map(({ api }) => load(api, archive)))
+      const [manager, ...others] = this.nodes
+      const repo = `${this.registry}/${name}`
+      await load(manager.api, await imageArchive(name))
+      await manager.post(`/images/${name}/tag?repo=${repo}`)
+      await manager.post(`/images/${repo}/push?tag=latest`)
+      await Promise.all(
+        others.map(async (node) => {
+          await node.post(`/images/create?fromImage=${repo}&tag=latest`)
+          await node.post(`/images/${repo}/tag?repo=${name}`)
+        }),
+      )
     })
     return name
   }
