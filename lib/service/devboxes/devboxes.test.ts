@@ -13,16 +13,10 @@ import { sharedEngine, startService } from '#lib/service/testing/service.ts'
 const spawnService = async (dataDir: string, isolation: Isolation, key: string) => {
   const { engine = 'none', swarm, image } = await sharedEngine(isolation)
   const flags = ['--port', '0', '--data-dir', dataDir, '--engine', engine, '--image', image]
-  if (swarm)
-    flags.push(
-      '--engine-url',
-      swarm.url,
-      '--engine-node-url',
-      swarm.nodeUrl ?? '',
-      '--engine-registry',
-      swarm.registry ?? '',
-    )
-  else flags.push('--isolation', isolation)
+  if (swarm) {
+    const { url, nodeUrl = '', registry = '' } = swarm
+    flags.push('--engine-url', url, '--engine-node-url', nodeUrl, '--engine-registry', registry, '--reserve-cpu', '5')
+  } else flags.push('--isolation', isolation)
   const { child, ready } = runCommand(flags, { DEVDECK_API_KEYS: `test:${key}` })
   return { child, client: createClient({ baseUrl: await ready, headers: { authorization: `Bearer ${key}` } }) }
 }

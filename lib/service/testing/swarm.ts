@@ -124,7 +124,13 @@ class TestSwarm {
 
   /** What a service needs to use the swarm. */
   get choice(): SwarmChoice {
-    return { url: this.manager.url, nodeUrl: 'tcp://{address}:2375', registry: this.registry, placement: [] }
+    return {
+      url: this.manager.url,
+      nodeUrl: 'tcp://{address}:2375',
+      registry: this.registry,
+      placement: [],
+      reserved: { cpu: 0.05, memory: 0.05 },
+    }
   }
 
   /** Puts a test image on all nodes and into the registry when it is first needed. Returns its name. */
