@@ -160,7 +160,8 @@ const etaOf = (job: BenchmarkJob, agents: readonly AgentRow[]) => {
   const left = total - finished - dropped
   if (left <= 0) return 'The last trials are finishing.'
   const durations = durationsOf(agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? []))
-  const slots = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? defaultConcurrency(job)
+  const concurrency = job.job_spec?.orchestrator_config?.n_concurrent_trials ?? defaultConcurrency(job)
+  const slots = Math.max(1, concurrency - (job.waiting?.n_trials ?? 0))
   const eta = etaRange(left, slots, durations)
   if (!eta && finished > 0) return 'No estimate: trials do not report durations.'
   if (!eta) return 'No estimate until the first trial ends.'

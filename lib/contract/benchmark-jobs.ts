@@ -79,6 +79,8 @@ export const BenchmarkOutcome = z.object({
   n_canceled: z.nullish(z.int()),
   n_total_trials: z.nullish(z.int()),
   n_environment_differs: z.nullish(z.int()),
+  /** Extension: trials that ran again because their node was lost. These are not retries. */
+  node_losses: z.nullish(z.array(z.object({ message: z.string(), n_trials: z.int() }))),
   average_score: z.nullish(z.number()),
   duration_ms: z.nullish(z.int()),
   scenario_outcomes: z.array(ScenarioOutcome),
@@ -117,6 +119,8 @@ export const BenchmarkJob = z.object({
   warnings: z.nullish(z.array(z.string())),
   benchmark_outcomes: z.nullish(z.array(BenchmarkOutcome)),
   in_progress_runs: z.nullish(z.array(InProgressRun)),
+  /** Extension: trials that `n_concurrent_trials` allows, but that wait for resources. */
+  waiting: z.nullish(z.object({ n_trials: z.int(), message: z.string() })),
   /** Extension: reward keys of its trials, in order of appearance. */
   metrics: z.nullish(z.array(z.string())),
   /** Extension: reward key that `score` holds. Null for scores of the service's own scorers. */

@@ -24,7 +24,8 @@ export interface ServiceConfig {
   datasets: readonly string[]
   strictEnvironments: boolean
   maxEnvironmentBytes: number
-  maxTrials: number
+  /** Default: what the cluster has room for; without one, `defaultMaxTrials`. */
+  maxTrials?: number
   agents: Readonly<Record<string, string>>
   validateResponses: boolean
 }
@@ -35,7 +36,7 @@ export const defaultMaxEnvironmentBytes = 20 * 2 ** 30
 /** Unspecified: image of container devboxes that don't choose one. */
 export const defaultImage = 'debian:bookworm'
 
-/** Unspecified: default number of concurrent trials. */
+/** Unspecified: default number of concurrent trials on one host. */
 export const defaultMaxTrials = 16
 
 export interface AccountLimits {

@@ -38,6 +38,11 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
           </span>
         )}
       </p>
+      {job.waiting && (
+        <p className="tabular text-muted">
+          <VisibleText max={200}>{job.waiting.message}</VisibleText>
+        </p>
+      )}
       {isChanging && <ConcurrencyDialog job={job} onClose={() => setIsChanging(false)} />}
       {running.length > 0 && (
         <dl className="space-y-1">

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type AgentConfig, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { type AgentConfig, type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { hasScenarioRunEnded } from '#lib/contract/scenario-runs.ts'
 import {
   type JobEvent,
   jobEnd,
   nextJobState,
+  nodeLost,
   type RunFailure,
   runFailure,
   scenarioRunStateOf,
@@ -12,16 +13,26 @@ import {
   trialPlaces,
 } from '#lib/service/domain/benchmark-jobs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { Slots } from '#lib/service/kit/slots.ts'
 import type { JobRecord } from '#lib/service/store/benchmark-jobs.ts'
 import type { BenchmarkRunRecord } from '#lib/service/store/benchmark-runs.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 import type { BenchmarkRuns } from './benchmark-runs.ts'
-import { asException, defaultMetric, missingMetric, outcomeOf, type Rewards, rewardResult } from './outcome.ts'
+import type { Needs } from './cluster-room.ts'
+import {
+  asException,
+  defaultMetric,
+  missingMetric,
+  outcomeOf,
+  type Rewards,
+  rewardResult,
+  TrialError,
+} from './outcome.ts'
 import { isRetried, type JobPlan, profileOf, retryDelaySeconds } from './plan.ts'
 import type { EndingEvent, ScenarioRuns } from './scenario-runs.ts'
+import type { SlotOwner, TrialSlots } from './trial-slots.ts'
 import { endedBy, insertScenarioRun, isOutOfCapacity, type RunTrial, type Trial, type TrialEnd } from './trials.ts'
 
 export interface JobDeps {
@@ -30,6 +41,8 @@ export interface JobDeps {
   scenarioRuns: ScenarioRuns
   slots: TrialSlots
   runTrial: RunTrial
+  /** Of the trial's devboxes in a cluster; none outside of one. */
+  needsOf: (trial: Trial) => Promise<readonly Needs[]>
   log: (entry: object) => void
 }
 
@@ -44,6 +57,12 @@ interface RunningRun {
   running: number
   concurrency: number
 }
+
+/** After a trial ran; `repeat` doesn't count as a retry. */
+type Next = 'end' | 'retry' | 'repeat'
+
+/** Of one trial, when its node is lost. */
+const maxRepeats = 3
 
 const interrupted = {
   exception_type: 'ServiceRestartError',
@@ -66,6 +85,8 @@ export class RunningJob {
   #metrics: string[]
   /** True once the pending trials are known; until then, having none is not the end. */
   #isResumed = false
+  /** Why trials that hold no slot wait. */
+  readonly #blocked = new Map<SlotOwner, string>()
 
   constructor(deps: JobDeps, job: JobRecord<JobPlan>, stop: AbortSignal) {
     this.#deps = deps
@@ -109,6 +130,16 @@ export class RunningJob {
   setConcurrency(trials: number): void {
     this.#concurrentTrials = trials
     this.#fill()
+  }
+
+  /** Trials that the job's concurrency allows, but that have to wait. */
+  get waiting(): BenchmarkJob['waiting'] {
+    const inLine = this.#deps.slots.waiting(this.#job.id)
+    const [blocked] = this.#blocked.values()
+    const count = (inLine?.count ?? 0) + this.#blocked.size
+    if (count === 0) return null
+    const trials = countOf(count, 'trial waits', 'trials wait')
+    return { n_trials: count, message: `${trials}${inLine?.reason ?? `: ${blocked}`}` }
   }
 
   timeOut(seconds: number): void {
@@ -220,8 +251,8 @@ export class RunningJob {
   async #runWithRetries(run: RunningRun, trial: PendingTrial): Promise<void> {
     const { plan, spec, account } = this.#job
     const signal = AbortSignal.any([run.canceled.signal, this.#stop])
-    for (let retry = trial.retry; !signal.aborted; retry++) {
-      const isRetry = await this.#runWithCapacity(
+    for (let retry = trial.retry; !signal.aborted; ) {
+      const next = await this.#runWithCapacity(
         {
           account,
           run: run.record,
@@ -233,26 +264,28 @@ export class RunningJob {
         },
         signal,
       )
-      if (!isRetry) return
-      await delay(retryDelaySeconds(plan.retry, retry) * 1000, undefined, { signal })
+      if (next === 'end') return
+      if (next === 'retry') await delay(retryDelaySeconds(plan.retry, retry++) * 1000, undefined, { signal })
     }
   }
 
   /** Waits for a slot and for a devbox of the account. A trial waiting for a devbox holds no slot. */
-  async #runWithCapacity(trial: Trial, signal: AbortSignal): Promise<boolean> {
-    const owner = { account: this.#job.account, job: this.#job.id }
+  async #runWithCapacity(trial: Trial, signal: AbortSignal): Promise<Next> {
+    const needs = await this.#deps.needsOf(trial)
     for (let waitMs = minWaitMs; ; waitMs = Math.min(2 * waitMs, maxWaitMs)) {
+      const owner = { account: this.#job.account, job: this.#job.id, needs, devboxIds: [] }
       try {
-        return await this.#deps.slots.run(signal, () => this.#runOnce(trial, signal), owner)
+        return await this.#deps.slots.run(signal, owner, () => this.#runOnce(trial, signal, owner))
       } catch (error) {
         if (signal.aborted || !isOutOfCapacity(error)) throw error
+        this.#blocked.set(owner, (error as Error).message)
       }
-      await delay(waitMs, undefined, { signal })
+      await delay(waitMs, undefined, { signal }).finally(() => this.#blocked.delete(owner))
     }
   }
 
-  async #runOnce(trial: Trial, signal: AbortSignal): Promise<boolean> {
-    const { store, scenarioRuns, runTrial, log } = this.#deps
+  async #runOnce(trial: Trial, signal: AbortSignal, { needs, devboxIds }: SlotOwner): Promise<Next> {
+    const { store, scenarioRuns, runTrial, slots, log } = this.#deps
     const id = newId('scr')
     let end: TrialEnd
     const ended = new AbortController()
@@ -261,9 +294,14 @@ export class RunningJob {
     }
     scenarioRuns.changes.on('state', onState)
     try {
-      end = await runTrial(trial, id, AbortSignal.any([signal, ended.signal]))
+      const problem = slots.sizeProblem(needs)
+      if (problem !== undefined) throw new TrialError('SandboxBuildFailedError', problem)
+      end = await runTrial(trial, id, {
+        signal: AbortSignal.any([signal, ended.signal]),
+        onDevbox: (devboxId) => devboxIds.push(devboxId),
+      })
     } catch (error) {
-      if (signal.aborted || ended.signal.aborted) return false
+      if (signal.aborted || ended.signal.aborted) return 'end'
       if (isOutOfCapacity(error)) {
         if (store.scenarioRuns.record(id)) await this.#replace(id, asException(error))
         throw error
@@ -274,13 +312,29 @@ export class RunningJob {
     } finally {
       scenarioRuns.changes.off('state', onState)
     }
-    if (signal.aborted || ended.signal.aborted) return false
+    if (signal.aborted || ended.signal.aborted) return 'end'
     const { retry } = this.#job.plan
+    if (end.failure_reason?.exception_type === nodeLost && this.#isRepeated(trial)) {
+      await this.#replace(id, end.failure_reason)
+      return 'repeat'
+    }
     const isRetry = end.failure_reason !== null && isRetried(retry, end.failure_reason.exception_type, trial.retry)
     // Before it ends, so that a scenario run with a retry is never an outcome.
     if (isRetry) store.scenarioRuns.replace(id)
     await this.#finish(id, isRetry || !end.rewards ? end : this.#scoreByMetric(end, end.rewards))
-    return isRetry
+    return isRetry ? 'retry' : 'end'
+  }
+
+  /** Unspecified: a trial whose node was lost. It runs again, a few times, and that is not a retry. */
+  #isRepeated({ run, scenario, place, plan }: Trial): boolean {
+    if (plan.retry.exclude.includes(nodeLost)) return false
+    const lost = this.#deps.store.scenarioRuns
+      .ofBenchmarkRun(run.id)
+      .filter(
+        ({ scenario_id, attempt, failure, replaced }) =>
+          scenario_id === scenario.id && attempt === place.attempt && replaced && failure?.exception_type === nodeLost,
+      )
+    return lost.length < maxRepeats
   }
 
   /** Resolves when the devbox is gone, or after 5 s; the trial keeps its slot until then. */
@@ -402,12 +456,3 @@ const setUpFailure = (error: unknown): RunFailure =>
   error instanceof ServiceError
     ? { exception_type: 'SandboxBuildFailedError', exception_message: error.message }
     : asException(error)
-
-export type TrialSlots = Slots<{ account: string; job: string }>
-
-/** The next slot goes to the account, then the job, with the fewest running trials. */
-export const createTrialSlots = (count: number): TrialSlots =>
-  new Slots(count, ({ account, job }, running) => {
-    const ofAccount = running.filter((each) => each.account === account)
-    return ofAccount.length * count + ofAccount.filter((each) => each.job === job).length
-  })

@@ -9,9 +9,10 @@ import {
 } from '#lib/contract/benchmark-jobs.ts'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
+import { defaultMaxTrials } from '#lib/service/config.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { unmetNeeds } from '#lib/service/domain/run-profile.ts'
-import type { Images, Isolation } from '#lib/service/engine/box.ts'
+import type { Cluster, Images, Isolation } from '#lib/service/engine/box.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
@@ -27,10 +28,12 @@ import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { Environments } from './environments.ts'
 import { TaskImages } from './harbor/images/task-images.ts'
 import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
-import { createTrialSlots, type JobDeps, RunningJob } from './job.ts'
+import { type JobDeps, RunningJob } from './job.ts'
 import { type JobPlan, maxTrialsPerJob, type PlannedJob, planError, profileOf, type RetryPolicy } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { devboxEnvironment, settingsOf } from './settings.ts'
+import { createNeedsOf } from './trial-needs.ts'
+import { TrialSlots } from './trial-slots.ts'
 import { createRunTrial } from './trials.ts'
 
 /** Unspecified: concurrent jobs per account; the others are queued. */
@@ -54,7 +57,9 @@ interface Options {
   executions: Executions
   isolation: Isolation
   datasetRoots: readonly string[]
-  trialsAtOnce: number
+  /** Default: what the cluster has room for, or a number for one host. */
+  maxTrials: number | undefined
+  cluster: Cluster | undefined
   namedAgents: NamedAgents
   installFolder: string
   environmentFolder: string
@@ -75,16 +80,20 @@ export class Jobs {
   readonly #closing = new AbortController()
   readonly #active = new Map<string, { account: string; job: RunningJob; done: Promise<void> }>()
   readonly #environments: Environments
+  readonly #maxTrials: number
+  readonly #slots: TrialSlots
   #queue: { id: string; account: string }[] = []
 
   constructor(options: Options) {
     this.#options = options
     const installs = new AgentInstalls({ ...options, folder: options.installFolder })
-    const { environmentFolder: folder, devboxFolder, maxEnvironmentBytes: maxBytes, log } = options
+    const { environmentFolder: folder, devboxFolder, maxEnvironmentBytes: maxBytes, cluster, log } = options
     this.#environments = new Environments({ folder, devboxFolder, maxBytes, log })
     const images = options.images && new TaskImages({ ...options.images, maxBytes, log })
     const runTrial = createRunTrial({ ...options, installs, environments: this.#environments, images })
-    this.#deps = { ...options, runTrial, slots: createTrialSlots(options.trialsAtOnce) }
+    this.#maxTrials = options.maxTrials ?? (cluster ? maxConcurrentTrials : defaultMaxTrials)
+    this.#slots = new TrialSlots(this.#maxTrials, cluster)
+    this.#deps = { ...options, runTrial, needsOf: createNeedsOf(options), slots: this.#slots }
     options.benchmarkRuns.changes.on('state', this.#runEnded)
   }
 
@@ -98,12 +107,14 @@ export class Jobs {
   async close(): Promise<void> {
     this.#options.benchmarkRuns.changes.off('state', this.#runEnded)
     this.#closing.abort()
+    this.#slots.close()
     const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done))
     await Promise.race([all, delay(closeMs, undefined, { ref: false })])
   }
 
   get(account: string, id: string): BenchmarkJob {
-    return this.#options.store.benchmarkJobs.get(account, id) ?? notFound('benchmark job', id)
+    const job = this.#options.store.benchmarkJobs.get(account, id) ?? notFound('benchmark job', id)
+    return { ...job, waiting: this.#active.get(id)?.job.waiting ?? null }
   }
 
   /** Throws 400 with all problems, 409 for a taken name, 429 at the job limit, 507 without disk space. */
@@ -176,9 +187,8 @@ export class Jobs {
   }
 
   #concurrencyWarning(trials: number): JobWarning[] {
-    const { trialsAtOnce } = this.#options
-    if (trials <= trialsAtOnce) return []
-    const sentence = `${concurrencyField} is ${trials}, but this service runs at most ${trialsAtOnce} trials at once (--max-trials)`
+    if (trials <= this.#maxTrials) return []
+    const sentence = `${concurrencyField} is ${trials}, but this service runs at most ${this.#maxTrials} trials at once (--max-trials)`
     return [{ sentence, tasks: [] }]
   }
 

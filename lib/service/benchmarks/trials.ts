@@ -4,7 +4,7 @@ import { maxKeepAliveSeconds } from '#lib/contract/launch-parameters.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
 import type { Scenario } from '#lib/contract/scenarios.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { AgentRecord, RunFailure, TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
+import { type AgentRecord, nodeLost, type RunFailure, type TrialPlace } from '#lib/service/domain/benchmark-jobs.ts'
 import { networkUnder } from '#lib/service/domain/launch-parameters.ts'
 import { allowsName } from '#lib/service/engine/network/rules.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -76,17 +76,22 @@ interface TrialDeps {
   images: TaskImages | undefined
 }
 
+export interface TrialHooks {
+  signal: AbortSignal
+  onDevbox: (devboxId: string) => void
+}
+
 /** Runs a trial once, as the scenario run `scenarioRunId`. Rejects if there is no capacity, or when aborted. */
-export type RunTrial = (trial: Trial, scenarioRunId: string, signal: AbortSignal) => Promise<TrialEnd>
+export type RunTrial = (trial: Trial, scenarioRunId: string, hooks: TrialHooks) => Promise<TrialEnd>
 
 export const createRunTrial =
   (deps: TrialDeps): RunTrial =>
-  async (trial, id, signal) => {
+  async (trial, id, hooks) => {
     try {
       if (trial.plan.harbor)
-        return await deps.scenarioRuns.working(id, harborTrial(deps, trial, trial.plan.harbor, id, signal))
+        return await deps.scenarioRuns.working(id, harborTrial(deps, trial, trial.plan.harbor, id, hooks))
       await openScenarioTrial(deps, trial, id)
-      return await runScenarioTrial(deps, trial, id, signal)
+      return await runScenarioTrial(deps, trial, id, hooks)
     } finally {
       deps.quota.add(trial.account, 'run logs', await bytesBelow(deps.logFolderOf(id)).catch(() => 0))
     }
@@ -111,18 +116,24 @@ const openScenarioTrial = async ({ store, scenarioRuns }: TrialDeps, trial: Tria
   })
 }
 
-const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signal: AbortSignal): Promise<TrialEnd> => {
+const runScenarioTrial = async (
+  deps: TrialDeps,
+  trial: Trial,
+  id: string,
+  { signal, onDevbox }: TrialHooks,
+): Promise<TrialEnd> => {
   const { store, scenarioRuns, devboxes, executions } = deps
   const { account } = trial
   const scenarioRun = store.scenarioRuns.record(id)
   const scenario = store.scenarios.get(account, trial.scenario.id)
   const devboxId = scenarioRun?.devbox_id
   if (!scenarioRun || !scenario || !devboxId) throw new Error(`Scenario run ${id} has no devbox or no scenario`)
+  onDevbox(devboxId)
   const workbench = new Workbench({ account, devboxId, devboxes, executions, signal })
   let agent: AgentRecord | undefined
   const ended = (exception: RunFailure) => ({ ...endedBy(exception), ...(agent && { agent_record: agent }) })
   try {
-    await workbench.within(maxStartSeconds, startTimeout, (limit) => workbench.started(limit))
+    await workbench.startWithin(maxStartSeconds, startTimeout, (limit) => workbench.started(limit))
     const exception = await runCommand(deps, workbench, { ...trial, scenario, id, devboxId }, signal, (trace) => {
       agent = trace
     })
@@ -130,6 +141,8 @@ const runScenarioTrial = async (deps: TrialDeps, trial: Trial, id: string, signa
     return { ...outcomeOf({ reward: result.score }, exception), result, ...(agent && { agent_record: agent }) }
   } catch (error) {
     signal.throwIfAborted()
+    const lost = await devboxes.lostNode(devboxId)
+    if (lost !== undefined) return ended({ exception_type: nodeLost, exception_message: lost })
     if (error instanceof TrialError) return ended(asException(error))
     if (isOutOfCapacity(error)) throw error
     const { status } = devboxes.get(account, devboxId)
@@ -236,7 +249,13 @@ const networkRestriction = (
   }
 }
 
-const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: string, signal: AbortSignal) => {
+const harborTrial = async (
+  deps: TrialDeps,
+  trial: Trial,
+  plan: HarborPart,
+  id: string,
+  { signal, onDevbox }: TrialHooks,
+) => {
   const { store, devboxes, executions, folderOf, logFolderOf, strictEnvironments, installs, environments, images } =
     deps
   const { account, place } = trial
@@ -258,8 +277,9 @@ const harborTrial = async (deps: TrialDeps, trial: Trial, plan: HarborPart, id: 
       folder: logFolderOf(id),
       signal,
       // A benchmark run that has ended keeps its counts.
-      onDevbox: (devboxId) => {
-        if (!signal.aborted) insertScenarioRun(store.scenarioRuns, trial, id, devboxId)
+      onDevbox: (devboxId, isVerifier) => {
+        onDevbox(devboxId)
+        if (!signal.aborted && !isVerifier) insertScenarioRun(store.scenarioRuns, trial, id, devboxId)
       },
     },
   )

@@ -27,6 +27,8 @@ interface Options {
   executions: Executions
   signal: AbortSignal
   ownSeconds?: number
+  /** Whether it runs the image of a task, as root by default. */
+  isTask?: boolean
 }
 
 interface Command {
@@ -59,7 +61,7 @@ const maxTailLength = 2000
 
 export class Workbench {
   readonly #options: Options
-  /** As for `docker exec --user`. Null is root; other users need a devbox with its own system. */
+  /** As for `docker exec --user`. Null is root in a task's image; other users need a devbox with its own system. */
   user: string | null = null
   #running: string | undefined
 
@@ -118,7 +120,7 @@ export class Workbench {
   }
 
   #launch(script: string, { env, cwd, user = this.user, isOwn = false }: Omit<Command, 'signal' | 'limit'>): string {
-    const { account, devboxId, executions } = this.#options
+    const { account, devboxId, executions, isTask } = this.#options
     const running = this.#devbox()
     const { box, env: variables } = running
     const devbox = () => ({ ...running, env: { ...variables, ...env } })
@@ -126,7 +128,7 @@ export class Workbench {
     const folder = cwd?.replace(/^~(?=\/|$)/, home)
     // As Harbor does, also in an image whose /bin/sh runs the service's own scripts.
     const command = isOwn || box.shell.endsWith('/bash') ? script : `exec bash -c ${quote(script)}`
-    const root = box.archive ? 'root' : undefined
+    const root = isTask && box.archive ? 'root' : undefined
     return executions.launch(devboxId, devbox, {
       account,
       command,
@@ -155,6 +157,12 @@ export class Workbench {
 
   within<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
     return within(seconds, error, this.#options.signal, work)
+  }
+
+  /** Time that the devbox waits for a node with room doesn't count. */
+  startWithin<T>(seconds: number, error: Error, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    const { devboxes, devboxId, signal } = this.#options
+    return within(seconds, error, signal, work, () => devboxes.waitsForNode(devboxId))
   }
 
   /** Of a container; other devboxes have one network for all phases. */
@@ -259,15 +267,28 @@ export class Workbench {
   }
 }
 
-/** Aborts the work with `error` after some seconds. */
+const pauseCheckMs = 1000
+
+/** Aborts the work with `error` after some seconds, not counting those while `isPaused`. */
 export const within = async <T>(
   seconds: number,
   error: Error,
   signal: AbortSignal,
   work: (limit: AbortSignal) => Promise<T>,
+  isPaused?: () => boolean,
 ): Promise<T> => {
   const over = new AbortController()
-  const timer = setTimeout(() => over.abort(error), Math.min(seconds * 1000, maxTimerMs))
+  let leftMs = Math.min(seconds * 1000, maxTimerMs)
+  let timer: NodeJS.Timeout | undefined
+  const arm = () => {
+    const ms = isPaused ? Math.min(leftMs, pauseCheckMs) : leftMs
+    timer = setTimeout(() => {
+      if (!isPaused?.()) leftMs -= ms
+      if (leftMs > 0) arm()
+      else over.abort(error)
+    }, ms)
+  }
+  arm()
   try {
     return await work(AbortSignal.any([over.signal, signal]))
   } finally {

@@ -108,7 +108,7 @@ const Flags = z.object({
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'strict-environments': z._default(z.boolean(), false),
   agent: z._default(z.array(agent), []),
-  'max-trials': z._default(integer(1, 1000), defaultMaxTrials),
+  'max-trials': z.optional(integer(1, 1000)),
   'max-environments': z._default(size, defaultMaxEnvironmentBytes),
   engine: z.optional(text(/^(none|swarm|[a-z]+:\/\/\S+)$/, 'must be a URL, swarm or none')),
   'engine-url': z.optional(text(/^[a-z]+:\/\/\S+$/, 'must be a URL')),
@@ -233,7 +233,7 @@ export const readCommandLine = (
     },
     datasets: flags.data.datasets.map((folder) => resolve(folder)),
     strictEnvironments: flags.data['strict-environments'],
-    maxTrials: flags.data['max-trials'],
+    ...(flags.data['max-trials'] !== undefined && { maxTrials: flags.data['max-trials'] }),
     maxEnvironmentBytes: flags.data['max-environments'],
     agents: Object.fromEntries(flags.data.agent.map(splitAgent)),
     drainMs: flags.data['drain-seconds'] * 1000,
@@ -296,7 +296,8 @@ serve
                       install. By default the outcome is marked
   --agent NAME=COMMAND  Agent that benchmark jobs can use by name; repeatable. Agents with an install step, secrets
                       or token reporting are configured in DIR/agents/NAME/agent.toml
-  --max-trials N      Maximum number of concurrent trials across all benchmark jobs (${defaultMaxTrials})
+  --max-trials N      Maximum number of concurrent trials across all benchmark jobs (${defaultMaxTrials}; in a swarm,
+                      as many as its nodes have room for)
   --max-environments SIZE  Disk space for built task environments; 0 for no limit (${sizeText(defaultMaxEnvironmentBytes)}).
                       The least recently used are deleted first
   --drain-seconds N   Notice for running devboxes on SIGTERM or SIGINT (2). They start again with the

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Devbox,
   type DevboxAction,
@@ -10,7 +11,7 @@ import {
   keepsDisk,
   resumeRefusal,
 } from '#lib/contract/devboxes.ts'
-import { resourcesOf } from '#lib/contract/launch-parameters.ts'
+import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { type DevboxEvent, keepAliveUntil, nextStatus } from '#lib/service/domain/devboxes.ts'
 import { mergeLaunchParameters, userOf } from '#lib/service/domain/launch-parameters.ts'
 import { placementProblem } from '#lib/service/domain/placement.ts'
@@ -39,11 +40,17 @@ import { DevboxSession, networkOf, type Reasons, type SessionOptions } from './s
 const maxStartMs = 24 * 60 * 60 * 1000
 // More parallel starts don't finish sooner and slow down the service.
 const maxConcurrentStarts = 8
+// The nodes do most of the work.
+const maxConcurrentClusterStarts = 32
 // Unspecified: parallel copies. More slow each other and running commands down.
 const maxConcurrentRestores = 2
 const watchMs = 2000
 const saveRetryMs = 10_000
 const maxKeptProblems = 1000
+// A swarm declares a node down within 30 s.
+const maxVerdictMs = 60_000
+const verdictPollMs = 250
+const maxProbeMs = 2000
 
 interface Options extends SessionOptions, MountSources {
   engineFor: Engines['kindFor']
@@ -72,6 +79,7 @@ export class Devboxes {
   readonly #sessions = new Map<string, DevboxSession>()
   readonly #stops = new Map<string, Promise<void>>()
   readonly #starts = new Slots(maxConcurrentStarts)
+  readonly #clusterStarts = new Slots(maxConcurrentClusterStarts)
   // Separate slots, so restoring large disks doesn't delay other starts.
   readonly #restores = new Slots(maxConcurrentRestores)
   readonly #replays = new Replays<string>()
@@ -133,7 +141,7 @@ export class Devboxes {
     requireOneSource(body)
     const fromSnapshot = body.snapshot_id ? snapshots.blueprintOf(account, body.snapshot_id) : null
     const blueprint = blueprints.forDevbox(account, body)
-    const launch_parameters = mergeLaunchParameters(blueprint?.parameters.launch_parameters, body.launch_parameters)
+    const launch_parameters = this.launchParametersOf(account, body)
     const { mounts, setup, ...planned } = planDevbox(account, { ...body, launch_parameters }, this.#options)
     const { snapshot_id } = planned
     if (snapshot_id !== null) snapshots.requireComplete(account, snapshot_id)
@@ -183,6 +191,12 @@ export class Devboxes {
     this.#start(id)
     await this.#writeRecord(id)
     return id
+  }
+
+  /** Includes those of the blueprint. Throws 404, or 400 unless that is built. */
+  launchParametersOf(account: string, body: DevboxCreate): LaunchParameters {
+    const { parameters } = this.#options.blueprints.forDevbox(account, body) ?? {}
+    return mergeLaunchParameters(parameters?.launch_parameters, body.launch_parameters)
   }
 
   #requireAvailable(account: string, plan: Omit<NewDevboxPlan, 'mounts' | 'setup'> & Pick<DevboxRecord, 'engine'>) {
@@ -285,6 +299,29 @@ export class Devboxes {
   /** Why a devbox failed lately, for messages. */
   problemOf(id: string): string | undefined {
     return this.#problems.get(id)
+  }
+
+  waitsForNode(id: string): boolean {
+    const { cluster } = this.#options.engineOf(this.#spec(id))
+    return cluster?.waiting().some(({ devboxId }) => devboxId === id) ?? false
+  }
+
+  /** Why the node of a devbox is lost; undefined if it isn't. While the node doesn't respond, waits for the verdict. */
+  async lostNode(id: string): Promise<string | undefined> {
+    for (const untilMs = Date.now() + maxVerdictMs; ; ) {
+      if (this.#spec(id).failure_reason === 'node_lost') return this.problemOf(id) ?? 'Its node was lost'
+      const box = this.#sessions.get(id)?.running?.box
+      if (!box?.node) return undefined
+      const isUnavailable = (error: unknown) => error instanceof ServiceError && error.code === 'unavailable'
+      const probe = box.usage().then(
+        () => true,
+        (error: unknown) => !isUnavailable(error),
+      )
+      const isSilent = delay(maxProbeMs, false, { ref: false })
+      if (await Promise.race([probe, isSilent, box.ended.then(() => false)])) return undefined
+      if (Date.now() > untilMs) return `Node ${box.node.hostname} does not respond`
+      await delay(verdictPollMs)
+    }
   }
 
   leastRecentlyUsed(): { id: string; account: string }[] {
@@ -430,7 +467,11 @@ export class Devboxes {
       shutDown: (reason) => void this.#shutDown(id, reason),
     })
     this.#sessions.set(id, session)
-    session.start({ starts: this.#starts, restores: this.#restores }, this.#stops.get(id))
+    const { cluster } = this.#options.engineOf(this.#spec(id))
+    const slots = cluster
+      ? { starts: this.#clusterStarts, restores: this.#clusterStarts }
+      : { starts: this.#starts, restores: this.#restores }
+    session.start(slots, this.#stops.get(id))
   }
 
   #keepProblem(id: string, sentence: string) {

@@ -8,6 +8,7 @@ import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/
 import { networkUnder, suspendDeadlineMs, userOf } from '#lib/service/domain/launch-parameters.ts'
 import { placementIn } from '#lib/service/domain/placement.ts'
 import type { BlueprintOrigin, Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
+import { NodeLost } from '#lib/service/engine/node-lost.ts'
 import { runScript } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
@@ -117,7 +118,8 @@ export class DevboxSession {
       const problem = error instanceof Error ? error.message : String(error)
       this.#log('error', `Could not start the devbox: ${problem}`)
       this.#host.problem(problem)
-      await this.#fail(isDiskFull(error) ? 'out_of_disk' : 'health_check_failed')
+      const reason = error instanceof NodeLost ? 'node_lost' : 'health_check_failed'
+      await this.#fail(isDiskFull(error) ? 'out_of_disk' : reason)
     })
   }
 
@@ -199,11 +201,11 @@ export class DevboxSession {
     // Keeps the system from being removed as unused.
     if (blueprint) await writeOrigin(this.#folder, { origin: boxSpec.origin })
     const slots = ['snapshot', 'blueprint'].includes(boxSpec.origin.kind) && !boxSpec.hasRun ? restores : starts
-    const box = await slots.run(stopped, async () => {
+    const box = await slots.run(stopped, async (onWaiting) => {
       await this.#host.move('provision')
       stopped.throwIfAborted()
       if (!hasDescriptorsFor(1)) throw new Error('the service is running out of file descriptors; raise `ulimit -n`')
-      this.#box = await engine.start(boxSpec, (sentence) => this.#log('warn', sentence))
+      this.#box = await engine.start({ ...boxSpec, onWaiting }, (sentence) => this.#log('warn', sentence))
       return this.#box
     })
     await removeStaged(this.#folder)

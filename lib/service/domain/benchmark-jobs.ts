@@ -61,6 +61,9 @@ export interface RunFailure {
   exception_message: string
 }
 
+/** Exception type of a trial whose node was lost. */
+export const nodeLost = 'NodeLostError'
+
 export interface EndedTrial {
   id: string
   scenario_id: string
@@ -115,7 +118,11 @@ interface RunOfJob {
   agent: { name: string; model_name?: string | null | undefined } | null
 }
 
-export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): BenchmarkOutcome => {
+export const benchmarkOutcome = (
+  run: RunOfJob,
+  trials: readonly EndedTrial[],
+  nodeLosses: NonNullable<BenchmarkOutcome['node_losses']> = [],
+): BenchmarkOutcome => {
   // Retries may start after later attempts; list them in attempt order anyway.
   const outcomes = trials.map(scenarioOutcome).sort((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0))
   const scores = outcomes.flatMap(({ score }) => score ?? [])
@@ -130,6 +137,7 @@ export const benchmarkOutcome = (run: RunOfJob, trials: readonly EndedTrial[]): 
     n_canceled: count('CANCELED'),
     n_total_trials: run.planned_trials ?? null,
     n_environment_differs: outcomes.filter((each) => each.environment_differs).length,
+    node_losses: nodeLosses,
     average_score: scores.length === 0 ? null : scoreOver(scores, scores.length),
     duration_ms: durationOf(run),
     scenario_outcomes: outcomes,

@@ -57,6 +57,8 @@ export interface BoxSpec {
   placement?: readonly string[]
   /** What a disk that was lost with its node is restored from. */
   lastSnapshotId?: string
+  /** Called when the start begins to wait for a node with room. */
+  onWaiting?: () => void
   /** Aborts the start. */
   signal: AbortSignal
 }
@@ -189,9 +191,21 @@ export interface Cluster {
   /** Where disks are saved so that every node can use them. */
   readonly registry: string | undefined
   readonly placement: readonly string[]
-  /** Devboxes that no node has room for. */
-  waiting(): readonly string[]
+  /** Devboxes that no node can take now. */
+  waiting(): readonly WaitingDevbox[]
+  /** What devboxes with these limits reserve on their node. */
+  reservationOf(limits: Pick<Limits, 'cpuCores' | 'memoryBytes'>): { cpuCores: number; memoryBytes: number }
+  /** Whether the nodes' reservations include those of a devbox. */
+  counts(devboxId: string): boolean
   setAvailability(nodeId: string, availability: 'active' | 'pause' | 'drain'): Promise<void>
+}
+
+export interface WaitingDevbox {
+  devboxId: string
+  /** Whether it waits for CPU or memory, not for a node that meets its constraints. */
+  isForRoom: boolean
+  cpuCores: number
+  memoryBytes: number
 }
 
 export interface ClusterNodeState {

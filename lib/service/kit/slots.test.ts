@@ -42,3 +42,31 @@ it('drops waiting work on abort', async () => {
   expect(ran).toBe(false)
   await expect(slots.run(aborting.signal, async () => 'never')).rejects.toThrow('aborted')
 })
+
+it('keeps those behind the next in line waiting until there is room for it', async () => {
+  let room = 1
+  const slots = new Slots<number>(10, { hasRoom: (size) => size <= room })
+  const started: number[] = []
+  const start = (size: number) => slots.run(open, async () => void started.push(size), size)
+  const all = [start(2), start(1)]
+  await Promise.resolve()
+  expect(started).toEqual([])
+  expect(slots.waiting).toEqual([2, 1])
+  room = 2
+  slots.startNext()
+  await Promise.all(all)
+  expect(started).toEqual([2, 1])
+})
+
+it('starts the next once a slot is released, before its work has ended', async () => {
+  const slots = new Slots(1)
+  const first = Promise.withResolvers<void>()
+  const running = slots.run(open, (release) => {
+    release()
+    return first.promise
+  })
+  expect(await slots.run(open, async () => 'second')).toBe('second')
+  first.resolve()
+  await running
+  expect(slots.running).toEqual([])
+})

@@ -3,27 +3,59 @@ interface Waiting<Owner> {
   take: () => void
 }
 
+interface Options<Owner> {
+  /** Default: the same for all. */
+  load?: (owner: Owner, running: readonly Owner[]) => number
+  /** Whether the next in line may start. Those behind it wait, too. */
+  hasRoom?: (owner: Owner) => boolean
+}
+
 /** Limits concurrent work. The next slot goes to the owner with the least load, then to the longest waiting. */
 export class Slots<Owner = void> {
   readonly #count: number
-  readonly #load: (owner: Owner, running: readonly Owner[]) => number
+  readonly #options: Options<Owner>
   readonly #running: Owner[] = []
   readonly #waiting: Waiting<Owner>[] = []
 
-  constructor(count: number, load: (owner: Owner, running: readonly Owner[]) => number = () => 0) {
+  constructor(count: number, options: Options<Owner> = {}) {
     this.#count = count
-    this.#load = load
+    this.#options = options
   }
 
-  async run<T>(signal: AbortSignal, work: () => Promise<T>, owner: Owner): Promise<T> {
+  /** `release` gives the slot back before the work has ended. */
+  async run<T>(signal: AbortSignal, work: (release: () => void) => Promise<T>, owner: Owner): Promise<T> {
     signal.throwIfAborted()
-    if (this.#running.length < this.#count) this.#running.push(owner)
-    else await this.#waitForSlot(signal, owner)
-    try {
-      return await work()
-    } finally {
+    await this.#waitForSlot(signal, owner)
+    let isHeld = true
+    const release = () => {
+      if (!isHeld) return
+      isHeld = false
       remove(this.#running, owner)
-      this.#next()?.take()
+      this.startNext()
+    }
+    try {
+      return await work(release)
+    } finally {
+      release()
+    }
+  }
+
+  get running(): readonly Owner[] {
+    return this.#running
+  }
+
+  get waiting(): readonly Owner[] {
+    return this.#waiting.map(({ owner }) => owner)
+  }
+
+  /** Starts what may start now. Call when there may be more room. */
+  startNext(): void {
+    const { load = () => 0, hasRoom = () => true } = this.#options
+    while (this.#running.length < this.#count && this.#waiting.length > 0) {
+      const loads = this.#waiting.map(({ owner }) => load(owner, this.#running))
+      const next = this.#waiting[loads.indexOf(Math.min(...loads))] as Waiting<Owner>
+      if (!hasRoom(next.owner)) return
+      next.take()
     }
   }
 
@@ -38,16 +70,14 @@ export class Slots<Owner = void> {
       const onAbort = () => {
         remove(this.#waiting, waiting)
         reject(signal.reason)
+        // It may have been in the way of others.
+        this.startNext()
       }
       const waiting = { owner, take }
       this.#waiting.push(waiting)
       signal.addEventListener('abort', onAbort, { once: true })
+      this.startNext()
     })
-  }
-
-  #next(): Waiting<Owner> | undefined {
-    const loads = this.#waiting.map(({ owner }) => this.#load(owner, this.#running))
-    return this.#waiting[loads.indexOf(Math.min(...loads))]
   }
 }
 

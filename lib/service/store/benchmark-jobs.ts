@@ -5,8 +5,9 @@ import {
   hasJobEnded,
 } from '#lib/contract/benchmark-jobs.ts'
 import type { StringMap } from '#lib/contract/common.ts'
-import { benchmarkOutcome, type EndedTrial } from '#lib/service/domain/benchmark-jobs.ts'
+import { benchmarkOutcome, type EndedTrial, nodeLost } from '#lib/service/domain/benchmark-jobs.ts'
 import { knownTime } from '#lib/service/domain/benchmark-runs.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import type { BenchmarkRunRecord, BenchmarkRunStore } from './benchmark-runs.ts'
 import type { Database } from './database.ts'
 import { createTable, fieldsOf } from './table.ts'
@@ -68,6 +69,11 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
       attempt, warnings, environment_differs, engine, agent_record
     FROM scenario_runs WHERE benchmark_run_id = ? AND replaced = 0 AND end_time_ms IS NOT NULL ORDER BY seq`)
 
+  const nodeLosses = database.prepare(`
+    SELECT failure ->> 'exception_message' AS message, count(*) AS n_trials FROM scenario_runs
+    WHERE benchmark_run_id = ? AND replaced = 1 AND failure ->> 'exception_type' = '${nodeLost}'
+    GROUP BY message ORDER BY message`)
+
   const endedTrials = (runId: string): EndedTrial[] =>
     (trialsOf.all(runId) as unknown as TrialRow[]).map((row) => ({
       ...row,
@@ -85,7 +91,8 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     const trials = endedTrials(run.id)
     // Unspecified: a run has an outcome once its first scenario has finished.
     if (trials.length === 0 && run.end_time_ms === null) return undefined
-    const outcome = benchmarkOutcome(run, trials)
+    const losses = nodeLosses.all(run.id).map((row) => ({ ...row })) as { message: string; n_trials: number }[]
+    const outcome = benchmarkOutcome(run, trials, losses)
     if (ended.size >= maxCachedOutcomes) ended.clear()
     if (run.end_time_ms !== null) ended.set(run.id, outcome)
     return outcome
@@ -173,6 +180,10 @@ const warningsOf = (known: readonly JobWarning[], outcomes: readonly BenchmarkOu
         if (tasks === undefined) tasksOf.set(sentence, new Set([scenario_name]))
         else if (tasks.size > 0) tasks.add(scenario_name)
       }
+  const lost = new Map<string, number>()
+  for (const { message, n_trials } of outcomes.flatMap(({ node_losses }) => node_losses ?? []))
+    lost.set(message, (lost.get(message) ?? 0) + n_trials)
+  for (const [message, count] of lost) tasksOf.set(`${message}: ${countOf(count, 'trial')} ran again`, new Set())
   return [...tasksOf].map(([sentence, tasks]) => {
     const named = [...tasks].slice(0, maxNamedTasks).join(', ')
     const more = tasks.size - maxNamedTasks

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Client, createClient } from '#lib/client/client.ts'
 import type { Devbox, DevboxCreate, DevboxStatus } from '#lib/contract/devboxes.ts'
 import type { SyncExecution } from '#lib/contract/executions.ts'
-import { defaultLimits, defaultMaxEnvironmentBytes, defaultMaxTrials, type ServiceConfig } from '#lib/service/config.ts'
+import { defaultLimits, defaultMaxEnvironmentBytes, type ServiceConfig } from '#lib/service/config.ts'
 import { findProcesses } from '#lib/service/engine/processes.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
@@ -75,7 +75,6 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     datasets: [],
     strictEnvironments: false,
     maxEnvironmentBytes: defaultMaxEnvironmentBytes,
-    maxTrials: defaultMaxTrials,
     agents: {},
     validateResponses: true,
     ...options,

@@ -156,9 +156,9 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
           folder: logFolder,
           signal: new AbortController().signal,
           ...options,
-          onDevbox: (id) => {
-            devboxId = id
-            options.onDevbox?.(id)
+          onDevbox: (id, isVerifier) => {
+            if (!isVerifier) devboxId = id
+            options.onDevbox?.(id, isVerifier)
           },
         },
       )

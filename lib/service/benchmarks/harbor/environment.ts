@@ -12,7 +12,7 @@ import { type BuildPlan, defaultPath, hasSetuidFiles, planBuild, rootFoldersOf }
 import { buildSandbox } from './build/sandbox-build.ts'
 import { checksumOf } from './datasets.ts'
 import { prepareContainer } from './images/container.ts'
-import { customSize } from './resources.ts'
+import { sizeOf } from './resources.ts'
 import type { TaskEnvironment } from './task-environment.ts'
 import type { Healthcheck } from './task-toml.ts'
 import { environmentOf, resolve } from './templates.ts'
@@ -79,7 +79,7 @@ export const openDevbox = async (
 }
 
 const workbenchOf = ({ deps, options }: TrialContext, devboxId: string) =>
-  new Workbench({ ...deps, ...options, devboxId })
+  new Workbench({ ...deps, ...options, devboxId, isTask: true })
 
 const startLimitOf = (
   { options: { settings } }: TrialContext,
@@ -96,17 +96,12 @@ const createDevbox = async (
   name: string,
   origin: Origin,
 ): Promise<string> => {
-  const { overrideCpus, overrideMemoryMb, overrideStorageMb } = settings.environment
   const { id } = await deps.devboxes.create(
     account,
     {
       name,
       launch_parameters: {
-        ...customSize({
-          cpus: overrideCpus ?? environment.cpus,
-          memoryMb: overrideMemoryMb ?? environment.memoryMb,
-          storageMb: overrideStorageMb ?? environment.storageMb,
-        }),
+        ...sizeOf(environment, settings),
         // The trial shuts it down; this is for a devbox whose trial the service lost.
         keep_alive_time_seconds: maxKeepAliveSeconds,
       },
@@ -177,7 +172,7 @@ const startContainer = async (
   { folder, hasDockerfile, hasFiles, healthcheck }: TaskEnvironment,
   { workdir, user, env: taskEnv }: TaskContainer,
 ): Promise<BuiltEnvironment> => {
-  const hasTests = await workbench.within(startLimit.seconds, startLimit.error, async (limit) => {
+  const hasTests = await workbench.startWithin(startLimit.seconds, startLimit.error, async (limit) => {
     await workbench.started(limit)
     await workbench.must(makeLogFolders, {}, limit)
     if (hasFiles) await workbench.send(folder, workdir, { signal: limit })

@@ -1,4 +1,5 @@
 import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
+import type { HarborSettings } from '../plan.ts'
 
 interface Needs {
   cpus: number | null
@@ -20,6 +21,14 @@ export const customSize = ({ cpus, memoryMb, storageMb }: Needs): LaunchParamete
     ...(storageMb !== null && { custom_disk_size: Math.max(2, Math.min(even(storageMb / 1024), limits.storageGb)) }),
   }
 }
+
+/** The size of a task's devbox. */
+export const sizeOf = (environment: Needs, { environment: override }: HarborSettings): LaunchParameters =>
+  customSize({
+    cpus: override.overrideCpus ?? environment.cpus,
+    memoryMb: override.overrideMemoryMb ?? environment.memoryMb,
+    storageMb: override.overrideStorageMb ?? environment.storageMb,
+  })
 
 export const tooMuch = ({ cpus, memoryMb, storageMb }: Needs): string[] => {
   const all: [name: string, need: number | null, limit: number][] = [

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
-import type { AgentRecord, RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
+import { type AgentRecord, nodeLost, type RunFailure } from '#lib/service/domain/benchmark-jobs.ts'
 import type { ImageRun } from '#lib/service/engine/box.ts'
 import { machine } from '#lib/service/engine/bubblewrap/system.ts'
 import type { Executions } from '#lib/service/executions/executions.ts'
@@ -47,7 +47,7 @@ export interface TrialOptions {
   /** Aborting it cancels the trial, which still resolves. */
   signal: AbortSignal
   ownSeconds?: number
-  onDevbox?: (devboxId: string) => void
+  onDevbox?: (devboxId: string, isVerifier: boolean) => void
 }
 
 export interface StartLimit {
@@ -78,6 +78,7 @@ export class TrialContext {
   readonly deps: TrialDeps
   readonly options: TrialOptions
   readonly log: TrialLog
+  #lostNode: string | undefined
 
   constructor(deps: TrialDeps, options: TrialOptions) {
     this.deps = deps
@@ -116,6 +117,16 @@ export class TrialContext {
         'EnvironmentDiffersError',
         `The environment differs from the task's: ${differences.join('; ')}`,
       )
+  }
+
+  /** Records whether the node of a devbox is lost, before the devbox is shut down. */
+  async checkNode(devboxId: string): Promise<void> {
+    if (!this.options.signal.aborted) this.#lostNode ??= await this.deps.devboxes.lostNode(devboxId)
+  }
+
+  /** Takes the place of other failures, which it may have caused. */
+  get nodeFailure(): RunFailure | undefined {
+    return this.#lostNode === undefined ? undefined : { exception_type: nodeLost, exception_message: this.#lostNode }
   }
 
   exceptionOf(error: unknown): RunFailure {

@@ -35,6 +35,7 @@ export const verify = async (
   // Logs that the agent wrote there are not the verifier's.
   await workbench.replace('/logs/verifier')
   const devbox = await openDevbox(context, environment, `${context.options.scenario.name} verifier`)
+  context.options.onDevbox?.(devbox.id, true)
   try {
     context.log.say(`The verifier runs in its own environment, devbox ${devbox.id}`)
     const own = await buildEnvironment(context, devbox, environment)
@@ -42,6 +43,9 @@ export const verify = async (
       await copyArtifact(context, workbench, devbox.workbench, source, exclude)
     const run = { task, step, workbench: devbox.workbench, built: own, copiesTests: getsTests }
     return await runVerifier(context, workbench, run)
+  } catch (error) {
+    await context.checkNode(devbox.id)
+    throw error
   } finally {
     const to = step.name === null ? 'verifier' : join('steps', step.name, 'verifier')
     await context.close(devbox, { from: 'verifier', to })

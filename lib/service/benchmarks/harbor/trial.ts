@@ -50,7 +50,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     await context.requireUnchangedTask()
     warnOf(context, task)
     devbox = await context.phase('environment_setup', () => openDevbox(context, task.environment))
-    options.onDevbox?.(devbox.id)
+    options.onDevbox?.(devbox.id, false)
     agent = new TrialAgent(context, devbox.workbench)
     rewards = await runTask(context, devbox, agent, task)
     exception = log.exception
@@ -64,6 +64,12 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
     if (error instanceof SandboxBuildFailedError && error.differs) log.warn({ sentence: error.message, differs: true })
   }
   if (devbox) {
+    if (exception) await context.checkNode(devbox.id)
+    if (context.nodeFailure) {
+      exception = context.nodeFailure
+      rewards = null
+      log.say(`${exception.exception_type}: ${exception.exception_message}`)
+    }
     engine = deps.devboxes.get(options.account, devbox.id).isolation?.sandbox ?? engine
     await context.close(devbox, { from: '', to: '' })
   }

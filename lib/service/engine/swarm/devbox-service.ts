@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { BoxSpec } from '../box.ts'
+import type { BoxSpec, Limits } from '../box.ts'
 import { capabilitiesOf, configFor, type Image, limitsOf, runOf } from '../container/devbox-container.ts'
 import type { EngineApi } from '../container/engine-api.ts'
+import { NodeLost } from '../node-lost.ts'
 
 export const goFile = '/run/devdeck-go'
 
@@ -25,11 +26,16 @@ export interface Reserved {
   memory: number
 }
 
+export const reservationOf = (limits: Pick<Limits, 'cpuCores' | 'memoryBytes'>, { cpu, memory }: Reserved) => ({
+  cpuCores: limits.cpuCores * cpu,
+  memoryBytes: limits.memoryBytes * memory,
+})
+
 /** The service of a devbox: one container that is never restarted. */
 export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, constraints, reserved }: Options) => {
   const container = configFor(spec, { Id: image, Config: config })
   const { CapDrop, Memory, NanoCpus, PidsLimit, Ulimits, ShmSize } = limitsOf(spec.limits, Number.POSITIVE_INFINITY)
-  const share = { NanoCPUs: Math.round(NanoCpus * reserved.cpu), MemoryBytes: Math.round(Memory * reserved.memory) }
+  const share = reservationOf(spec.limits, reserved)
   const [entrypoint, command] = processOf(spec, container, config)
   return {
     Name: name,
@@ -53,7 +59,10 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, 
         Ulimits,
         Mounts: [{ Type: 'tmpfs', Target: '/dev/shm', TmpfsOptions: { SizeBytes: ShmSize } }],
       },
-      Resources: { Limits: { NanoCPUs: NanoCpus, MemoryBytes: Memory, Pids: PidsLimit }, Reservations: share },
+      Resources: {
+        Limits: { NanoCPUs: NanoCpus, MemoryBytes: Memory, Pids: PidsLimit },
+        Reservations: { NanoCPUs: Math.round(share.cpuCores * 1e9), MemoryBytes: Math.round(share.memoryBytes) },
+      },
       RestartPolicy: { Condition: 'none' },
       Placement: { Constraints: constraints },
       Networks: networkIds.map((Target) => ({ Target })),
@@ -110,6 +119,7 @@ export const untilPlaced = async (
     const task = await taskOf(manager, name, signal)
     const { State = 'new', Err, ContainerStatus } = task?.Status ?? {}
     if (ended.includes(State)) throw taskProblem(Err ?? State)
+    if (task?.NodeID && task.DesiredState === 'shutdown') throw new NodeLost('The node was lost during the start')
     waits(State === 'pending' && Err ? Err : undefined)
     const { ContainerID: containerId } = ContainerStatus ?? {}
     if (['starting', 'running'].includes(State) && containerId && task?.NodeID)

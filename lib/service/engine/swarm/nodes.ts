@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { Cluster, ClusterNodeState } from '../box.ts'
+import type { Cluster, ClusterNodeState, WaitingDevbox } from '../box.ts'
 import type { EngineAddress } from '../container/engine-address.ts'
 import { EngineApi } from '../container/engine-api.ts'
 import { type ContainerEvent, followEvents } from '../container/engine-events.ts'
@@ -31,7 +31,8 @@ interface Options {
   serviceId: string
   registry: string | undefined
   placement: readonly string[]
-  waiting: () => readonly string[]
+  waiting: () => readonly WaitingDevbox[]
+  reservationOf: Cluster['reservationOf']
   handlers: Handlers
 }
 
@@ -51,12 +52,14 @@ export class SwarmNodes implements Cluster {
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly registry: string | undefined
   readonly placement: readonly string[]
-  readonly waiting: () => readonly string[]
+  readonly waiting: () => readonly WaitingDevbox[]
+  readonly reservationOf: Cluster['reservationOf']
   readonly #options: Options
   readonly #known = new Map<string, Known>()
   readonly #closed = new AbortController()
   readonly #first = Promise.withResolvers<void>()
   #problem: Problem | undefined
+  #counted: ReadonlySet<string> = new Set()
   #last = ''
 
   constructor(options: Options) {
@@ -64,6 +67,7 @@ export class SwarmNodes implements Cluster {
     this.registry = options.registry
     this.placement = options.placement
     this.waiting = options.waiting
+    this.reservationOf = options.reservationOf
     this.#first.promise.catch(() => undefined)
     void this.#follow()
   }
@@ -79,6 +83,10 @@ export class SwarmNodes implements Cluster {
 
   managerProblem() {
     return this.#problem
+  }
+
+  counts(devboxId: string): boolean {
+    return this.#counted.has(devboxId)
   }
 
   /** Undefined while the node isn't known or its API has no address. */
@@ -161,6 +169,9 @@ export class SwarmNodes implements Cluster {
     ])
     const connections: Promise<void>[] = []
     const reserved = reservations(tasks)
+    this.#counted = new Set(
+      tasks.flatMap(({ NodeID, Spec }) => (NodeID && Spec.ContainerSpec?.Labels?.['devdeck.devbox']) || []),
+    )
     for (const info of nodes) {
       const known = this.#known.get(info.ID)
       const { Address, hostname } = addressesOf(info)
@@ -273,5 +284,8 @@ export interface NodeInfo {
 interface TaskInfo {
   NodeID?: string
   Status: { State: string }
-  Spec: { Resources?: { Reservations?: { NanoCPUs?: number; MemoryBytes?: number } } }
+  Spec: {
+    ContainerSpec?: { Labels?: Record<string, string> }
+    Resources?: { Reservations?: { NanoCPUs?: number; MemoryBytes?: number } }
+  }
 }

@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { BoxEngine, BoxSpec, Cluster, Images } from '../box.ts'
+import type { BoxEngine, BoxSpec, Cluster, Images, WaitingDevbox } from '../box.ts'
 import { removeUnfinishedCommits } from '../container/commit.ts'
 import { ContainerBox, stopContainer } from '../container/container-box.ts'
 import { putRunFiles } from '../container/container-run.ts'
@@ -11,7 +11,8 @@ import { EngineApi, EngineResponseError, ifMissing } from '../container/engine-a
 import { createFactReader, type ImageFacts } from '../container/image-facts.ts'
 import { putFiles } from '../container/install.ts'
 import { untilReached } from '../container/services.ts'
-import { devboxService, goFile, type Reserved, taskOf, untilPlaced } from './devbox-service.ts'
+import { NodeLost } from '../node-lost.ts'
+import { devboxService, goFile, type Reserved, reservationOf, taskOf, untilPlaced } from './devbox-service.ts'
 import { createSwarmDisks } from './disks.ts'
 import { createSwarmImages, type ImageReference } from './images.ts'
 import { createSwarmNetworks } from './networks.ts'
@@ -56,7 +57,7 @@ export const createSwarmEngine = ({
   const serviceName = (devboxId: string): string => `${prefix}-${devboxId}`
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
-  const waiting = new Set<string>()
+  const waiting = new Map<string, WaitingDevbox>()
   /** Devboxes whose services stay; unknown until `recover`. */
   let kept: Set<string> | undefined
   let isKnown: (devboxId: string) => boolean = () => false
@@ -70,7 +71,8 @@ export const createSwarmEngine = ({
     serviceId,
     registry: registryAddress,
     placement,
-    waiting: () => [...waiting],
+    waiting: () => [...waiting.values()],
+    reservationOf: (limits) => reservationOf(limits, reserved),
     handlers: {
       event(node, event) {
         boxes.get(event.containerId)?.handle(event)
@@ -250,7 +252,11 @@ export const createSwarmEngine = ({
         signal,
         waits(problem) {
           if (problem === undefined) waiting.delete(devboxId)
-          else waiting.add(devboxId)
+          else {
+            const isForRoom = /insufficient resources/.test(problem)
+            waiting.set(devboxId, { devboxId, isForRoom, ...reservationOf(spec.limits, reserved) })
+            spec.onWaiting?.()
+          }
           if (problem !== undefined && problem !== lastProblem) report(`Waiting for the swarm: ${problem}`)
           lastProblem = problem ?? lastProblem
         },
@@ -286,11 +292,13 @@ export const createSwarmEngine = ({
   const start = async (spec: BoxSpec, report: Report): Promise<ContainerBox> => {
     const { devboxId, hasRun, signal } = spec
     const run = runOf(spec)
+    let node: SwarmNode | undefined
     if (run?.services)
       throw new ServiceError('not_implemented', 'Compose services do not run in the swarm', { shouldRetry: false })
     try {
       const placed = await create(spec, report)
-      const { node, containerId, image } = placed
+      const { containerId, image } = placed
+      node = placed.node
       const { api } = node
       await untilReached(api, containerId, { name: 'The container', condition: 'started' }, signal)
       const facts = await readFacts(node, image.Id, containerId)
@@ -307,6 +315,8 @@ export const createSwarmEngine = ({
     } catch (error) {
       for (const [id, box] of boxes) if (box.devboxId === devboxId) boxes.delete(id)
       await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
+      if (node && error instanceof ServiceError && error.code === 'unavailable')
+        throw new NodeLost(`Node ${node.hostname} was lost`, { cause: error })
       throw error
     }
   }

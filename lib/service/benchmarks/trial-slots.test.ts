@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { createTrialSlots } from './job.ts'
+import { TrialSlots } from './trial-slots.ts'
 
 it('gives slots to the account, then the job, with the fewest running trials', async () => {
-  const slots = createTrialSlots(3)
+  const slots = new TrialSlots(3)
   const started: string[] = []
   const begin = (account: string, job: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -10,7 +10,7 @@ it('gives slots to the account, then the job, with the fewest running trials', a
       started.push(job)
       return promise
     }
-    const done = slots.run(new AbortController().signal, work, { account, job })
+    const done = slots.run(new AbortController().signal, { account, job, needs: [], devboxIds: [] }, work)
     return async () => {
       resolve()
       await done

@@ -1,0 +1,72 @@
+import type { Cluster } from '#lib/service/engine/box.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
+import { Slots } from '#lib/service/kit/slots.ts'
+import { type Needs, roomProblem, sizeProblem } from './cluster-room.ts'
+
+export interface SlotOwner {
+  account: string
+  job: string
+  /** Of its devboxes, in a cluster: those it has, and those that it will have. */
+  needs: readonly Needs[]
+  devboxIds: string[]
+}
+
+/** Where trials wait: the next slot goes to the account, then the job, with the fewest running trials. */
+export class TrialSlots {
+  readonly #count: number
+  readonly #cluster: Cluster | undefined
+  readonly #slots: Slots<SlotOwner>
+
+  constructor(count: number, cluster?: Cluster) {
+    this.#count = count
+    this.#cluster = cluster
+    this.#slots = new Slots<SlotOwner>(count, {
+      load: ({ account, job }, running) => {
+        const ofAccount = running.filter((each) => each.account === account)
+        return ofAccount.length * count + ofAccount.filter((each) => each.job === job).length
+      },
+      hasRoom: (owner) => this.#problem(owner) === undefined,
+    })
+    cluster?.changes.on('nodes', this.#startNext)
+  }
+
+  close(): void {
+    this.#cluster?.changes.off('nodes', this.#startNext)
+  }
+
+  run<T>(signal: AbortSignal, owner: SlotOwner, work: () => Promise<T>): Promise<T> {
+    return this.#slots.run(signal, work, owner)
+  }
+
+  /** The trials of a job that wait for a slot, and why. */
+  waiting(job: string): { count: number; reason: string } | undefined {
+    const waiting = this.#slots.waiting.filter((each) => each.job === job)
+    const [first] = waiting
+    if (!first) return undefined
+    const problem = this.#problem(first)
+    const reason =
+      problem === undefined
+        ? `: the service runs at most ${countOf(this.#count, 'trial')} at once`
+        : ` for the cluster: ${problem}`
+    return { count: waiting.length, reason }
+  }
+
+  /** Why a trial can never run. */
+  sizeProblem(needs: readonly Needs[]): string | undefined {
+    return this.#cluster && sizeProblem(this.#cluster, needs)
+  }
+
+  readonly #startNext = () => this.#slots.startNext()
+
+  #problem({ needs }: SlotOwner): string | undefined {
+    const cluster = this.#cluster
+    if (!cluster || this.sizeProblem(needs) !== undefined) return undefined
+    const { running } = this.#slots
+    const pending = running.flatMap((each) =>
+      each.needs.slice(each.devboxIds.filter((id) => cluster.counts(id)).length),
+    )
+    const ownIds = new Set(running.flatMap(({ devboxIds }) => devboxIds))
+    const waiting = cluster.waiting().filter(({ devboxId, isForRoom }) => isForRoom && !ownIds.has(devboxId))
+    return roomProblem(cluster, needs, { pending, waiting })
+  }
+}
