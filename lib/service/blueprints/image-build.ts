@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { parseDockerfile } from '#lib/service/benchmarks/harbor/build/dockerfile.ts'
+import { baseImagesOf } from '#lib/service/benchmarks/harbor/images/build-context.ts'
 import type { Images } from '#lib/service/engine/box.ts'
 import { spawnProcess } from '#lib/service/kit/spawn.ts'
 import { BlueprintError } from './blueprint-error.ts'
@@ -32,6 +33,7 @@ export const buildImage = async (
       // Node discards unread output when a process exits.
       context: packing.stdout.pipe(new PassThrough()),
       dockerfile: dockerfilePath,
+      bases: baseImagesOf(dockerfile, build.buildArgs),
       tag: tagOf(id),
       labels: { 'devdeck.service': serviceId, 'devdeck.blueprint': id },
     })

@@ -1,6 +1,10 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BlueprintCreate } from '#lib/contract/blueprints.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
+import { ifMissing } from '../container/engine-api.ts'
 
 describe.runIf(hasSwarm)('disks in a swarm', () => {
   let swarm: Awaited<ReturnType<typeof ownSwarm>>
@@ -59,10 +63,24 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
   const messages = async (id: string, on = service) =>
     (await on.client.logs.list({ params: { id }, query: {} })).logs.map(({ message }) => message ?? '')
 
+  const holderOf = async (image: string) => {
+    const found = await Promise.all(
+      swarm.nodes.map(({ api }) => api.json('GET', `/images/${image}/json`).catch(ifMissing)),
+    )
+    return swarm.nodes[found.findIndex(Boolean)]?.hostname ?? ''
+  }
+  const uploads = async () =>
+    (await readdir(join(swarm.folder, 'registry'), { recursive: true })).filter((path) =>
+      /_uploads\/.*data$/.test(path),
+    )
+
   it('follow a suspended devbox to another node, and leave nothing behind', async () => {
     const { client } = service
     const id = await service.devbox({ launch_parameters: { user_parameters: { username: 'root', uid: 0 } } })
-    await service.run(id, 'echo first >/first; touch /app; chown 7:8 /app; chmod 4751 /app; ln -s /first /link')
+    await service.run(
+      id,
+      'echo first >/first; touch /app; chown 7:8 /app; chmod 4751 /app; ln -s /first /link; head -c 1000000 /dev/urandom >/data',
+    )
     const before = (await nodeOf(id)) ?? ''
     await suspend(id)
     expect(await nodeOf(id)).toBeUndefined()
@@ -76,6 +94,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
     )
     await setAvailability(before, 'active')
     const running = await client.snapshots.create({ params: { id }, body: {} })
+    expect(running.size_bytes).toBeGreaterThan(1_000_000)
     await service.run(id, 'echo third >/third')
     await suspend(id)
     const suspended = await client.snapshots.create({ params: { id }, body: {} })
@@ -115,5 +134,77 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
     await resume(id)
     expect((await service.run(id, 'cat ~/kept')).stdout).toBe('kept\nmore\n')
     await client.devboxes.shutdown({ params: { id } })
+  })
+
+  it('stay on their nodes without a registry', async () => {
+    const alone = await start(undefined)
+    try {
+      const { client } = alone
+      const id = await alone.devbox()
+      await alone.run(id, 'echo kept >~/kept')
+      const node = await nodeOf(id, alone)
+      await suspend(id, alone)
+      const message = 'The disk stays on its node: the swarm has no registry (--engine-registry)'
+      expect((await messages(id, alone)).at(-1)).toBe(message)
+      const snapshot = await client.snapshots.create({ params: { id }, body: {} })
+      await resume(id, alone)
+      const copy = await alone.devbox({ snapshot_id: snapshot.id })
+      for (const each of [id, copy]) {
+        expect(await nodeOf(each, alone)).toBe(node)
+        expect((await alone.run(each, 'cat ~/kept')).stdout).toBe('kept\n')
+      }
+      for (const each of [id, copy]) await client.devboxes.shutdown({ params: { id: each } })
+      await client.snapshots.delete({ params: { id: snapshot.id } })
+      await expect.poll(() => leftovers(alone)).toEqual([])
+    } finally {
+      await alone.close()
+    }
+  })
+
+  it('start from a blueprint that another node built', async () => {
+    const { client } = service
+    const build = async (body: BlueprintCreate) => {
+      const { id } = await client.blueprints.create({ body })
+      const blueprint = () => client.blueprints.get({ params: { id } })
+      await expect.poll(async () => (await blueprint()).status).toMatch(/complete|failed/)
+      expect(await blueprint()).toMatchObject({ status: 'build_complete' })
+      return id
+    }
+    const base = await build({ name: 'base', dockerfile: 'FROM busybox\nRUN echo base >/base' })
+    const holder = await holderOf(`devdeck-blueprint:${base}`)
+    await setAvailability(holder, 'drain')
+    const id = await service.devbox({ blueprint_id: base })
+    expect(await nodeOf(id)).not.toBe(holder)
+    expect((await service.run(id, 'cat /base')).stdout).toBe('base\n')
+    await setAvailability(holder, 'active')
+    const derived = await build({ name: 'derived', base_blueprint_id: base, dockerfile: 'RUN cat /base >/derived' })
+    await client.devboxes.shutdown({ params: { id } })
+    for (const each of [derived, base]) await client.blueprints.delete({ params: { id: each } })
+    expect(await tags('image')).toEqual([])
+    await expect.poll(() => leftovers()).toEqual([])
+  })
+
+  it('keep acknowledged snapshots when a node is lost during another', async () => {
+    const { client } = service
+    const id = await service.devbox({ metadata: { 'devdeck.placement': 'node.role==worker' } })
+    await service.run(id, 'echo safe >~/safe')
+    const safe = await client.snapshots.create({ params: { id }, body: {} })
+    await service.run(id, 'head -c 200000000 /dev/urandom >~/large')
+    const hostname = await nodeOf(id)
+    const lost = swarm.nodes.find((node) => node.hostname === hostname)
+    const pushing = await client.snapshots.createAsync({ params: { id }, body: {} })
+    await expect.poll(uploads).not.toEqual([])
+    await lost?.kill()
+    const state = () => client.snapshots.status({ params: { id: pushing.id } })
+    await expect.poll(async () => (await state()).status, { timeout: 60_000 }).toBe('error')
+    await service.reach(id, 'failure')
+    await resume(id)
+    expect((await service.run(id, 'ls ~; cat ~/safe')).stdout).toBe('safe\nsafe\n')
+    expect((await messages(id)).join()).toContain(`The devbox continues from snapshot ${safe.id}`)
+    expect(await tags('snapshot')).toEqual([safe.id])
+    await lost?.revive()
+    await client.devboxes.shutdown({ params: { id } })
+    await client.snapshots.delete({ params: { id: safe.id } })
+    await expect.poll(() => leftovers(), { timeout: 60_000 }).toEqual([])
   })
 })

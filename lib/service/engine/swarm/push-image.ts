@@ -7,6 +7,8 @@ const pushTimeoutMs = 60 * 60 * 1000
 // The engine reports progress, but not while the registry checks a large layer.
 const quietMs = 5 * 60 * 1000
 
+const untagTimeoutMs = 10_000
+
 interface PushMessage {
   error?: string
   aux?: { Digest?: string }
@@ -46,7 +48,7 @@ export const pushImage = async (
 /** Removes names of an image, and the image with the last of them. Keeps the last one while a container uses it. */
 export const untag = async (api: EngineApi, names: readonly string[]): Promise<void> => {
   for (const name of names)
-    await api.json('DELETE', `/images/${name}`).catch((error: unknown) => {
+    await api.json('DELETE', `/images/${name}`, { timeoutMs: untagTimeoutMs }).catch((error: unknown) => {
       if (!(error instanceof EngineResponseError) || ![404, 409].includes(error.status)) throw error
     })
 }

@@ -3,7 +3,7 @@ import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import { commit } from '../container/commit.ts'
 import { ifMissing } from '../container/engine-api.ts'
-import { removedRepository } from '../container/images.ts'
+import { createImages, removedRepository } from '../container/images.ts'
 import type { ImageNode, ImageReference } from './images.ts'
 import { pushImage, untag } from './push-image.ts'
 import type { Registry } from './registry.ts'
@@ -36,12 +36,13 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
   const known = new Map<string, SavedImage>()
   /** Hostnames of nodes with images that could not be pushed. */
   const kept = new Map<string, string>()
+  const making = new Set<string>()
   const unremoved = new Set<string>()
   const usedAtMs = new Map<string, number>()
   const base = registry ? `${registry.address}/${prefix}` : prefix
   const partsOf = (name: string) => {
     const [kind = '', tag = ''] = name.split(':')
-    return { repository: `${prefix}/${kind}`, tag, local: `${base}/${name}` }
+    return { repository: `${prefix}/${kind}`, tag, local: `${base}/${name}`, unpushed: `${prefix}/${name}` }
   }
   const inspect = ({ api }: ImageNode, image: string) =>
     api
@@ -66,10 +67,13 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
     }
   }
 
-  /** Without a registry, or until it is available. */
+  /** Made without a registry, or while it was away. */
   const onNode = async (name: string): Promise<SavedImage | undefined> => {
+    const { local, unpushed } = partsOf(name)
     const all = nodes()
-    const found = await Promise.all(all.map((node) => inspect(node, partsOf(name).local)))
+    const find = async (node: ImageNode) =>
+      (await inspect(node, local)) ?? (registry && (await inspect(node, unpushed)))
+    const found = await Promise.all(all.map(find))
     const i = found.findIndex((image) => image !== undefined)
     return all[i] && found[i] && pinned(all[i], found[i])
   }
@@ -129,33 +133,44 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
       .then((made) => made && untag(node.api, namesOf(made)))
       .catch(logFailure(`Could not remove the copy of ${name} from node ${node.hostname}`))
 
+  const removeFrom = async ({ api, hostname }: ImageNode, names: readonly string[]): Promise<void> => {
+    const images = createImages(api, serviceId)
+    try {
+      for (const name of names) await images.remove(name)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      logFailure(`Could not remove ${names[0]} from node ${hostname}`)(error)
+    }
+  }
+
   /** Nodes that can't be reached keep their copies until `tidy`. */
   const remove = async (name: string): Promise<void> => {
-    const { repository, tag, local } = partsOf(name)
+    const { repository, tag, local, unpushed } = partsOf(name)
+    const isComplete = unreachable().length === 0
     unremoved.add(name)
-    await Promise.all(nodes().map(({ api }) => untag(api, [local])))
     const digest = (await registry?.find(repository, tag))?.digest
-    if (digest !== undefined) {
-      await registry?.delete(repository, digest)
-      const copy = `${registry?.address}/${repository}@${digest}`
-      await Promise.all(nodes().map(({ api }) => untag(api, [copy])))
-    }
+    if (digest !== undefined) await registry?.delete(repository, digest)
     forget(name, digest)
-    unremoved.delete(name)
+    const copies = registry
+      ? [local, ...(digest === undefined ? [] : [`${registry.address}/${repository}@${digest}`])]
+      : []
+    await Promise.all(nodes().map((node) => removeFrom(node, [unpushed, ...copies])))
+    if (isComplete) unremoved.delete(name)
   }
 
   return {
     /** Makes an image of a container's disk. With a registry, the image is there when this resolves, and only there. */
     async commit(node: ImageNode, options: Commit): Promise<{ sizeBytes: number }> {
-      await registry?.requireAvailable()
-      const { id, sizeBytes } = await make(node, options)
-      if (!registry) return { sizeBytes }
+      if (!registry) return make(node, options)
+      await registry.requireAvailable()
+      making.add(options.name)
       try {
-        await push(registry, node, options)
+        const { id, sizeBytes } = await make(node, options)
+        await push(registry, node, options).finally(() => removeCopy(node, id, options.name))
+        return { sizeBytes }
       } finally {
-        await removeCopy(node, id, options.name)
+        making.delete(options.name)
       }
-      return { sizeBytes }
     },
 
     /** As `commit`, but while the registry is away, the image stays on the node. */
@@ -220,10 +235,12 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
       const saved = await list({ label: [`devdeck.service=${serviceId}`, savedLabel] })
       for (const image of saved) {
         const names = namesOf(image)
-        // A tag without a digest was not pushed.
-        const copies = registry ? names.filter((copy) => copy.includes('@') && copy.startsWith(`${base}/`)) : []
+        const pushed = registry ? names.filter((copy) => copy.includes('@') && copy.startsWith(`${base}/`)) : []
         if (names.length === 0) await untag(api, [image.Id])
-        else if (!copies.some(isRecent)) await untag(api, copies)
+        else if (!pushed.some(isRecent)) await untag(api, pushed)
+        // Of snapshots that failed: disks may be kept until the registry is available.
+        const isFailed = (tag: string) => tag.startsWith(`${base}/snapshot:`) && !making.has(tag.slice(base.length + 1))
+        if (registry) await untag(api, names.filter(isFailed))
       }
       // Reported when it failed.
       for (const name of unremoved) await remove(name).catch(() => undefined)

@@ -89,6 +89,7 @@ export class TaskImages {
         ...(await openContext(source, dockerfile, signal, portable)),
         tag,
         buildArgs,
+        bases: baseImagesOf(dockerfile, buildArgs),
         ...(target !== null && { target }),
         labels: { [taskImageLabel]: builtFor },
         output(line) {
