@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { ownDocker } from '#lib/service/testing/docker.ts'
 import { startService } from '#lib/service/testing/service.ts'
+import { compare } from './compare.ts'
 
-const rounds = 20
+const median = { rounds: 20, quantile: 0.5 }
 const run = promisify(execFile)
 
 /** Devboxes of a container engine against the docker command on the same engine, alternately. */
@@ -15,11 +16,15 @@ export const benchContainers = async () => {
   try {
     const id = await service.devbox()
     await command('run', '-d', '--network', 'bridge', '--name', 'plain', image, 'sleep', '10000')
-    await compare('create to running', 1.3, {
+    await compare('create to running', {
+      limit: 1.3,
+      ...median,
       ours: () => service.devbox(),
       docker: () => command('run', '-d', '--network', 'bridge', image, 'sleep', '10000'),
     })
-    await compare('execute_sync', 1.5, {
+    await compare('execute_sync', {
+      limit: 1.5,
+      ...median,
       ours: () => service.run(id, 'true'),
       docker: () => command('exec', 'plain', 'true'),
     })
@@ -27,28 +32,4 @@ export const benchContainers = async () => {
     await service.close()
     await docker.close()
   }
-}
-
-const compare = async (
-  what: string,
-  limit: number,
-  { ours, docker }: Record<'ours' | 'docker', () => Promise<unknown>>,
-) => {
-  const measured: { ours: number; docker: number }[] = []
-  const timed = async (action: () => Promise<unknown>) => {
-    const startMs = performance.now()
-    await action()
-    return performance.now() - startMs
-  }
-  // The first round warms up.
-  for (let round = 0; round <= rounds; round++) measured.push({ ours: await timed(ours), docker: await timed(docker) })
-  const median = (of: 'ours' | 'docker') =>
-    measured
-      .slice(1)
-      .map((each) => each[of])
-      .sort((a, b) => a - b)[rounds / 2] ?? 0
-  const ratio = median('ours') / median('docker')
-  console.log(
-    `${what}: ${median('ours').toFixed(0)} ms, docker ${median('docker').toFixed(0)} ms, ratio ${ratio.toFixed(2)} (<= ${limit})`,
-  )
 }

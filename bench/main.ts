@@ -1,6 +1,7 @@
 import { benchContainers } from './containers.ts'
 import { benchJobPage } from './job-page.ts'
 import { benchAxonList, benchDevboxList } from './lists.ts'
+import { benchSwarm } from './swarm.ts'
 import { benchTerminal, benchTerminalOpen } from './terminal.ts'
 
 /** `npm run bench [-- terminal --quick]`. `--quick` shortens the terminal's measurements. */
@@ -9,6 +10,7 @@ const benches: Record<string, () => Promise<void>> = {
   containers: benchContainers,
   'devbox-list': benchDevboxList,
   'job-page': benchJobPage,
+  swarm: benchSwarm,
   terminal: benchTerminal,
   'terminal-open': benchTerminalOpen,
 }

@@ -2,51 +2,75 @@ import { killRounds } from '#lib/service/testing/kill.ts'
 import { manyDevboxes } from './devboxes.ts'
 import { loseWrites } from './lost-writes.ts'
 import { streamOutput } from './output.ts'
+import { soakSwarm } from './swarm.ts'
 
 /**
  * Long or nondeterministic tests. `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and
- * loses writes and kills the service under load (ROUNDS times, default 100). Exits with 1 after data loss, corruption,
- * leftovers or memory growth.
+ * loses writes and kills the service under load (ROUNDS times, default 100). `npm run soak -- swarm` runs 60 devboxes on
+ * three nodes for 5 minutes. Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
  */
-const rounds = Number(process.argv[2] ?? 100)
-if (!Number.isInteger(rounds) || rounds < 1) {
-  console.error('Usage: npm run soak [-- ROUNDS]')
+const [word = '100'] = process.argv.slice(2)
+const rounds = Number(word)
+if (word !== 'swarm' && !(Number.isInteger(rounds) && rounds > 0)) {
+  console.error('Usage: npm run soak [-- ROUNDS | swarm]')
   process.exit(1)
 }
 
 const problems: string[] = []
-const devboxes = 200
-const maxGrownMiB = 128
+const soakService = async () => {
+  const devboxes = 200
+  const maxGrownMiB = 128
 
-const output = await streamOutput(1000)
-console.log(`1 GB of output: ${output.seconds.toFixed(1)} s, memory grew by ${output.grownMiB.toFixed(0)} MiB at most`)
-if (output.grownMiB > maxGrownMiB)
-  problems.push(`the memory grew by ${output.grownMiB.toFixed(0)} MiB with 1 GB of output`)
+  const output = await streamOutput(1000)
+  console.log(
+    `1 GB of output: ${output.seconds.toFixed(1)} s, memory grew by ${output.grownMiB.toFixed(0)} MiB at most`,
+  )
+  if (output.grownMiB > maxGrownMiB)
+    problems.push(`the memory grew by ${output.grownMiB.toFixed(0)} MiB with 1 GB of output`)
 
-const many = await manyDevboxes(devboxes)
-console.log(`${devboxes} devboxes after ${devboxes} others: memory grew by ${many.grownMiB.toFixed(0)} MiB`)
-problems.push(...many.problems)
+  const many = await manyDevboxes(devboxes)
+  console.log(`${devboxes} devboxes after ${devboxes} others: memory grew by ${many.grownMiB.toFixed(0)} MiB`)
+  problems.push(...many.problems)
 
-const lossy = await loseWrites(3)
-console.log(
-  lossy
-    ? `A disk that loses writes: ${lossy.acknowledged} events acknowledged, ${lossy.problems.length} problems`
-    : 'A disk that loses writes: not tried, this user may not mount one',
-)
-problems.push(...(lossy?.problems ?? []))
+  const lossy = await loseWrites(3)
+  console.log(
+    lossy
+      ? `A disk that loses writes: ${lossy.acknowledged} events acknowledged, ${lossy.problems.length} problems`
+      : 'A disk that loses writes: not tried, this user may not mount one',
+  )
+  problems.push(...(lossy?.problems ?? []))
 
-console.log('round  acknowledged  lost  broken  running  orphans  slowest start')
-const report = await killRounds({
-  rounds,
-  isolation: 'auto',
-  onRound: (round, { acknowledged, lost, broken, running, orphans, slowestStartMs }) => {
-    const cells = [round + 1, acknowledged, lost.length, broken.length, running, orphans.length, `${slowestStartMs} ms`]
-    const widths = [5, 14, 6, 8, 9, 9, 15]
-    console.log(cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(''))
-  },
-})
-console.log(`seed ${report.seed}`)
-problems.push(...report.lost, ...report.broken, ...report.orphans.map((each) => `process ${each} was left`))
+  console.log('round  acknowledged  lost  broken  running  orphans  slowest start')
+  const report = await killRounds({
+    rounds,
+    isolation: 'auto',
+    onRound: (round, { acknowledged, lost, broken, running, orphans, slowestStartMs }) => {
+      const cells = [
+        round + 1,
+        acknowledged,
+        lost.length,
+        broken.length,
+        running,
+        orphans.length,
+        `${slowestStartMs} ms`,
+      ]
+      const widths = [5, 14, 6, 8, 9, 9, 15]
+      console.log(cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0)).join(''))
+    },
+  })
+  console.log(`seed ${report.seed}`)
+  problems.push(...report.lost, ...report.broken, ...report.orphans.map((each) => `process ${each} was left`))
+}
+
+const soakCluster = async () => {
+  const { commands, perNode, createSeconds, oursMs, dockerMs, problems: found } = await soakSwarm(300)
+  console.log(`60 devboxes in ${createSeconds.toFixed(0)} s: ${JSON.stringify(perNode)}`)
+  const [ours, docker] = [oursMs.toFixed(0), dockerMs.toFixed(0)]
+  console.log(`${commands} commands in 5 minutes: p99 of execute_sync ${ours} ms, of docker exec ${docker} ms`)
+  problems.push(...found)
+}
+
+await (word === 'swarm' ? soakCluster() : soakService())
 for (const problem of problems) console.error(problem)
 console.log(problems.length === 0 ? 'Nothing was lost, damaged or left' : `${problems.length} problems`)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -9,14 +9,12 @@ import type { Isolation } from '#lib/service/engine/box.ts'
 import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 import { sharedEngine, startService } from '#lib/service/testing/service.ts'
+import { swarmFlags } from '#lib/service/testing/swarm.ts'
 
 const spawnService = async (dataDir: string, isolation: Isolation, key: string) => {
   const { engine = 'none', swarm, image } = await sharedEngine(isolation)
-  const flags = ['--port', '0', '--data-dir', dataDir, '--engine', engine, '--image', image]
-  if (swarm) {
-    const { url, nodeUrl = '', registry = '' } = swarm
-    flags.push('--engine-url', url, '--engine-node-url', nodeUrl, '--engine-registry', registry, '--reserve-cpu', '5')
-  } else flags.push('--isolation', isolation)
+  const flags = ['--port', '0', '--data-dir', dataDir, '--image', image]
+  flags.push(...(swarm ? swarmFlags(swarm) : ['--engine', engine, '--isolation', isolation]))
   const { child, ready } = runCommand(flags, { DEVDECK_API_KEYS: `test:${key}` })
   return { child, client: createClient({ baseUrl: await ready, headers: { authorization: `Bearer ${key}` } }) }
 }

@@ -174,6 +174,11 @@ class TestSwarm {
   }
 }
 
+export const swarmFlags = ({ url, nodeUrl = '', registry = '' }: SwarmChoice): string[] =>
+  `--engine swarm --engine-url ${url} --engine-node-url ${nodeUrl} --engine-registry ${registry} --reserve-cpu 5 --reserve-memory 5`.split(
+    ' ',
+  )
+
 /** One swarm for all test files of a run, started by the first. */
 export const sharedSwarm = async (): Promise<TestSwarm> => {
   const folder = join(tmpdir(), `devdeck-swarm-${process.ppid}`)
