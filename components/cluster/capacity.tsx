@@ -36,10 +36,11 @@ export type CapacityUnit = 'cores' | 'bytes'
 export const amount = (value: number, unit: CapacityUnit): string =>
   unit === 'cores' ? `${cores(value)} ${value === 1 ? 'core' : 'cores'}` : formatBytes(value)
 
-/** "12.5 of 16 cores". */
+/** In the unit of the total: "12.5 of 16 cores", "0.7 of 64.0 GiB". */
 export const amountOf = (part: number, total: number, unit: CapacityUnit): string => {
-  const [of, all] = [amount(part, unit), amount(total, unit)]
-  return `${unit === 'cores' ? cores(part) : of.replace(all.replace(/^\S+/, ''), '')} of ${all}`
+  if (unit === 'cores') return `${cores(part)} of ${amount(total, unit)}`
+  const size = total < 1 ? 1 : 1024 ** Math.floor(Math.log2(total) / 10)
+  return `${(part / size).toFixed(1)} of ${formatBytes(total)}`
 }
 
 const cores = (value: number) => Number(value.toFixed(2)).toString()

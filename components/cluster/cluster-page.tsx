@@ -77,7 +77,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
         <Waiting count={cluster.waiting_devboxes} />
         <NodeProblems nodes={nodes} />
       </div>
-      <div className={classes('space-y-4', isStale && 'text-muted')}>
+      <div className={classes('space-y-4', isStale && 'text-muted grayscale')}>
         <Summary cluster={cluster} />
         {nodes.length === 0 ? (
           <EmptyState icon={Server} title="No nodes reported">
@@ -86,27 +86,29 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
         ) : (
           <DataTable
             caption="Nodes, by hostname"
-            columns={columnsFor((node) =>
-              node.availability !== 'active' || node.drain_status != null ? (
-                <Button
-                  size="sm"
-                  aria-label={`Activate ${node.hostname}`}
-                  disabledReason={refusal}
-                  busy={activate.isPending && activate.variables.id === node.id}
-                  onClick={() => activate.mutate({ id: node.id })}
-                >
-                  Activate
-                </Button>
-              ) : (
-                <Button
-                  size="sm"
-                  aria-label={`Drain ${node.hostname}`}
-                  disabledReason={refusal}
-                  onClick={() => setDrainingId(node.id)}
-                >
-                  Drain
-                </Button>
-              ),
+            columns={columnsFor(
+              nodes.some(({ labels }) => Object.keys(labels).length > 0),
+              (node) =>
+                node.availability !== 'active' || node.drain_status != null ? (
+                  <Button
+                    size="sm"
+                    aria-label={`Activate ${node.hostname}`}
+                    disabledReason={refusal}
+                    busy={activate.isPending && activate.variables.id === node.id}
+                    onClick={() => activate.mutate({ id: node.id })}
+                  >
+                    Activate
+                  </Button>
+                ) : (
+                  <Button
+                    size="sm"
+                    aria-label={`Drain ${node.hostname}`}
+                    disabledReason={refusal}
+                    onClick={() => setDrainingId(node.id)}
+                  >
+                    Drain
+                  </Button>
+                ),
             )}
             rows={nodes}
             rowKey={({ id }) => id}
@@ -229,7 +231,14 @@ const Summary = ({ cluster: { nodes, registry, placement } }: { cluster: Cluster
   )
 }
 
-const columnsFor = (action: (node: ClusterNode) => ReactNode): Column<ClusterNode>[] => [
+const labelsColumn: Column<ClusterNode> = {
+  id: 'labels',
+  header: 'Labels',
+  cell: ({ row }) => <MetadataChips metadata={row.original.labels} max={2} />,
+  meta: { priority: 6, width: '9rem' },
+}
+
+const columnsFor = (hasLabels: boolean, action: (node: ClusterNode) => ReactNode): Column<ClusterNode>[] => [
   {
     id: 'node',
     header: 'Node',
@@ -283,12 +292,7 @@ const columnsFor = (action: (node: ClusterNode) => ReactNode): Column<ClusterNod
     ),
     meta: { priority: 5, width: '14rem' },
   },
-  {
-    id: 'labels',
-    header: 'Labels',
-    cell: ({ row }) => <MetadataChips metadata={row.original.labels} max={2} />,
-    meta: { priority: 6, width: '9rem' },
-  },
+  ...(hasLabels ? [labelsColumn] : []),
   {
     id: 'action',
     header: 'Action',

@@ -29,7 +29,7 @@ const looks: Record<string, StateLook> = {
   ready: { tone: 'ok', icon: CircleCheck, word: 'Ready' },
   problem: { tone: 'attention', icon: TriangleAlert, word: 'Unreachable' },
   waiting: { tone: 'attention', icon: Timer, word: 'Draining' },
-  suspending: { tone: 'progress', icon: LoaderCircle, word: 'Suspending devboxes' },
+  suspending: { tone: 'progress', icon: LoaderCircle, word: 'Suspending' },
   drained: { tone: 'neutral', icon: CircleSlash, word: 'Drained' },
   pause: { tone: 'neutral', icon: Pause, word: 'Paused' },
   down: { tone: 'danger', icon: Unplug, word: 'Down' },

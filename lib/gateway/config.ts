@@ -61,6 +61,7 @@ const Environment = z.object({
   DEVDECK_ENGINE_NODE_URL: text('').check(z.regex(/^([a-z]+:\/\/\S+)?$/, 'must be a URL')),
   DEVDECK_ENGINE_REGISTRY: text('').check(z.regex(/^([\w.:[\]-]+(\/[\w./-]+)?)?$/, 'must be HOST[:PORT][/PREFIX]')),
   DEVDECK_PLACEMENT: list,
+  DEVDECK_IMAGE: text('').check(z.regex(/^[\w./:@-]{0,255}$/, 'must be the name of an image')),
   DEVDECK_DATA_DIR: text('.devdeck'),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
@@ -161,6 +162,7 @@ const serviceFlags = (environment: z.output<typeof Environment>): string[] => [
     '--engine-url': environment.DEVDECK_ENGINE_URL,
     '--engine-node-url': environment.DEVDECK_ENGINE_NODE_URL,
     '--engine-registry': environment.DEVDECK_ENGINE_REGISTRY,
+    '--image': environment.DEVDECK_IMAGE,
   }).flatMap(([flag, value]) => (value === '' ? [] : [flag, value])),
   ...environment.DEVDECK_PLACEMENT.flatMap((constraint) => ['--placement', constraint]),
 ]
