@@ -7,13 +7,15 @@ const test = base.extend<object, { cluster: Product }>({
     // biome-ignore lint/correctness/noEmptyPattern: Playwright requires the pattern
     async ({}, use) => {
       const swarm = await ownSwarm()
-      const DEVDECK_IMAGE = await swarm.image('base')
-      const product = await startProduct({
-        DEVDECK_ENGINE: 'swarm',
-        DEVDECK_ENGINE_URL: swarm.manager.url,
-        DEVDECK_ENGINE_REGISTRY: swarm.registry,
-        DEVDECK_IMAGE,
-      })
+      const [product] = await Promise.all([
+        startProduct({
+          DEVDECK_ENGINE: 'swarm',
+          DEVDECK_ENGINE_URL: swarm.manager.url,
+          DEVDECK_ENGINE_REGISTRY: swarm.registry,
+          DEVDECK_IMAGE: 'base',
+        }),
+        swarm.image('base'),
+      ])
       await use(product)
       await product.stop()
       await swarm.close()
@@ -55,7 +57,7 @@ test('devboxes of a drained node are announced, saved, resumed on another node w
   const bar = page.getByRole('region', { name: 'Pending evictions' })
   await expect(bar).toContainText(new RegExp(`2 devboxes on ${node}\\s*will be evicted in 0[45]:`))
   await bar.getByRole('link', { name: `2 devboxes on ${node}` }).click()
-  const group = page.getByRole('button', { name: `2 devboxes on ${node}` })
+  const group = page.getByRole('button', { name: `2 devboxes on ${node}`, exact: true })
   await expect(group).toHaveAttribute('aria-expanded', 'true')
   await group.click()
   await expect(page.getByRole('row', { name: /mover/ })).toBeHidden()

@@ -67,6 +67,9 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
       </EmptyState>
     )
   const { nodes } = cluster
+  // A readable name for the activity log; hostnames may repeat.
+  const nameOf = ({ id, hostname }: ClusterNode) =>
+    nodes.some((other) => other.id !== id && other.hostname === hostname) ? id : hostname
   const draining = nodes.find(({ id }) => id === drainingId)
   const isStale = cluster.problem != null
   const refusal = operator_refusal ?? (isStale ? 'The swarm’s manager is unreachable' : null)
@@ -94,8 +97,8 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
                     size="sm"
                     aria-label={`Activate ${node.hostname}`}
                     disabledReason={refusal}
-                    busy={activate.isPending && activate.variables.id === node.id}
-                    onClick={() => activate.mutate({ id: node.id })}
+                    busy={activate.isPending && activate.variables.id === nameOf(node)}
+                    onClick={() => activate.mutate({ id: nameOf(node) })}
                   >
                     Activate
                   </Button>
@@ -112,12 +115,14 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
             )}
             rows={nodes}
             rowKey={({ id }) => id}
-            rowHref={({ hostname }) => devboxesPath({ node: hostname, trials: 'shown' })}
+            rowHref={(node) => devboxesPath({ node: nameOf(node), trials: 'shown' })}
             selectedKey={nodes.find(({ id, hostname }) => id === linkedNode || hostname === linkedNode)?.id}
           />
         )}
       </div>
-      {draining && <DrainDialog cluster={cluster} node={draining} onClose={() => setDrainingId(undefined)} />}
+      {draining && (
+        <DrainDialog cluster={cluster} node={draining} id={nameOf(draining)} onClose={() => setDrainingId(undefined)} />
+      )}
     </>
   )
 }

@@ -24,10 +24,12 @@ const deadlines = [
 interface DrainDialogProps {
   cluster: Cluster
   node: ClusterNode
+  /** What the request names the node by. */
+  id: string
   onClose: () => void
 }
 
-export const DrainDialog = ({ cluster, node, onClose }: DrainDialogProps) => {
+export const DrainDialog = ({ cluster, node, id, onClose }: DrainDialogProps) => {
   const [seconds, setSeconds] = useState('1200')
   const name = cutEnd(node.hostname, 60)
   const drain = useMutation({
@@ -49,7 +51,7 @@ export const DrainDialog = ({ cluster, node, onClose }: DrainDialogProps) => {
       busy={drain.isPending}
       error={drain.error}
       submitLabel="Drain node"
-      onSubmit={() => drain.mutate({ id: node.id, seconds: Number(seconds) })}
+      onSubmit={() => drain.mutate({ id, seconds: Number(seconds) })}
     >
       <div className="space-y-2">
         <p>{consequence(node, cluster)}</p>

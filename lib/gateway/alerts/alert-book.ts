@@ -176,6 +176,11 @@ export class AlertBook {
     this.#watch?.withdraw(devboxId)
   }
 
+  /** Reads again which evictions are pending: the stream reports no withdrawals. */
+  refreshEvictions(): void {
+    this.#watch?.refresh()
+  }
+
   stopDevbox(devboxId: string, how: 'suspended' | 'shut down', by: string): void {
     this.#raiseArrived(devboxId)
     for (const kind of how === 'suspended' ? (['eviction'] as const) : (['eviction', 'end'] as const)) {

@@ -6,6 +6,7 @@ import type { ClusterView } from '#lib/protocol/cluster.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
+import { alerts } from '../alerts/alert-books.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { decodeSegment } from '../http/request-guards.ts'
@@ -52,9 +53,12 @@ export const handleCluster = (request: Request): Promise<Response> =>
         ? [cluster.activateNode, () => api.activateNode({ params })]
         : [cluster.drainNode, async () => api.drainNode({ params, body: (await readJsonBody(request)) as DrainBody })]
     const actor = actorOf(session, (name) => request.headers.get(name))
-    return withActivityRecord(actor, { operation: endpoint.id, subject: params.id }, async () =>
-      json(await call().catch(fail)),
-    )
+    return withActivityRecord(actor, { operation: endpoint.id, subject: params.id }, async () => {
+      const answer = await call().catch(fail)
+      // Activating a node withdraws the evictions of its drain, in every account.
+      for (const book of alerts().books.values()) book.refreshEvictions()
+      return json(answer)
+    })
   })
 
 /** The service validates it. */
