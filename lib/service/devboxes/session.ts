@@ -311,6 +311,7 @@ export class DevboxSession {
       folder: this.#folder,
       limits: { cpuCores, memoryBytes: memoryGb * 2 ** 30, diskBytes: diskGb * 2 ** 30 },
       network: network ?? networkOf(devbox, this.#options),
+      group: network ? undefined : groupOf(devbox, this.#options),
       privateNetwork,
       user: userOf(launch_parameters),
       hasRun: hasRun(devbox),
@@ -362,6 +363,11 @@ export class DevboxSession {
   }
 }
 
+const groupOf = (
+  { account, launch_parameters: { network_policy_id: id } }: DevboxRecord,
+  { networkPolicies }: Pick<SessionOptions, 'networkPolicies'>,
+): string | undefined => (id && networkPolicies.get(account, id)?.egress.allow_devbox_to_devbox ? id : undefined)
+
 export const networkOf = (
   { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'engine'>,
   { networkPolicies, engineOf }: Pick<SessionOptions, 'networkPolicies' | 'engineOf'>,
@@ -371,11 +377,14 @@ export const networkOf = (
   if (!id) return 'public'
   const policy = networkPolicies.get(account, id)
   if (!policy) throw new ServiceError('invalid_argument', `${field}: network policy ${id} not found`, { field })
-  const network = networkUnder(policy.egress)
+  const engine = engineOf(devbox)
+  const { allow_all, allow_devbox_to_devbox } = policy.egress
+  const isSupported = allow_all || !allow_devbox_to_devbox || engine.connectsGroups
+  const network = isSupported && networkUnder(policy.egress)
   const refuse = (problem: string) =>
     new ServiceError('not_implemented', `${field}: ${problem}`, { field, shouldRetry: false })
   if (!network) throw refuse(`policy ${id} allows addresses or devboxes; this service supports all, host names or none`)
-  const problem = engineOf(devbox).networkProblem(network)
+  const problem = engine.networkProblem(network)
   if (problem !== undefined) throw refuse(`policy ${id} ${problem}`)
   return network
 }

@@ -87,7 +87,7 @@ it('allows a public network, none or a list of hosts, and no other rules', () =>
   expect(networkUnder(nothing)).toBe('none')
   expect(networkUnder({ ...nothing, allowed_hostnames: ['x.test'] })).toEqual({ hostnames: ['x.test'] })
   expect(networkUnder({ ...nothing, allowed_cidrs: [{ cidr: '10.0.0.0/8' }] })).toBeUndefined()
-  expect(networkUnder({ ...nothing, allow_devbox_to_devbox: true })).toBeUndefined()
+  expect(networkUnder({ ...nothing, allow_agent_gateway: true })).toBeUndefined()
 })
 
 it("puts a request's parameters over those of its blueprint, with sizes and ends as a whole", () => {

@@ -76,7 +76,7 @@ const machineProblem = (parameters: LaunchParameters, machine: Architecture): La
 
 export const networkUnder = (egress: Egress): 'public' | 'none' | { hostnames: string[] } | undefined => {
   if (egress.allow_all) return 'public'
-  const { allow_all: _, allowed_hostnames: hostnames, allowed_cidrs, ...switches } = egress
+  const { allowed_hostnames: hostnames, allowed_cidrs, allow_devbox_to_devbox: _, ...switches } = egress
   if (allowed_cidrs.length > 0 || Object.values(switches).some(Boolean)) return undefined
   return hostnames.length > 0 ? { hostnames } : 'none'
 }

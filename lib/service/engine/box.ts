@@ -20,6 +20,7 @@ export interface BoxEngine {
   adopt?(spec: BoxSpec, report: (sentence: string) => void): Promise<Box | undefined>
   /** Why devboxes can't have a network policy of this kind, as a predicate. */
   networkProblem(network: Network): string | undefined
+  readonly connectsGroups?: boolean
   /** Why devboxes can't run as this user, as a predicate. */
   userProblem(user: User): string | undefined
   readonly disks: Disks
@@ -47,6 +48,8 @@ export interface BoxSpec {
   folder: string
   limits: Limits
   network: Network
+  /** The network policy whose devboxes reach each other, in engines that connect groups. */
+  group?: string | undefined
   privateNetwork: boolean
   /** True if the devbox has run before: it must not get a new disk in place of a lost one. */
   hasRun: boolean

@@ -15,8 +15,9 @@ if [ "${4-}" = plug ]; then
   mac=$(printf '02:00:0a:4e:%02x:%02x' "${subnet##*.}" "$node")
   ip link add eth0 address "$mac" type veth peer name "port$node" netns "$(<"$folder/switch")"
   nsenter --target "$(<"$folder/switch")" --net ip link set "port$node" master bridge up
-  # There is no default route: looking up an image elsewhere fails at once.
+  # There is no default route: looking up an image elsewhere fails at once. The switch has a public address.
   ip addr add "$subnet.$node/24" dev eth0 && ip link set eth0 up && ip link set lo up
+  ip route add "203.0.113.${subnet##*.}" via "$subnet.253"
   exec unshare --pid --fork --kill-child --mount-proc bash "$0" "$folder" "$parent" "$subnet" boot "$node"
 fi
 
@@ -31,7 +32,7 @@ if [ "${4-}" = boot ]; then
       daemon=
     elif [ -z "$daemon" ] || ! kill -0 "$daemon" 2>/dev/null; then
       dockerd --default-ulimit nofile=1024:1024 --data-root "$home/data" --exec-root "$home/exec" -p "$home/pid" \
-        --cgroup-parent "/$link/$node" --insecure-registry "$subnet.253:5000" --tls=false -H "tcp://$subnet.$node:2375" \
+        --cgroup-parent "/$link/$node" --insecure-registry "$subnet.253:5000" --dns "$subnet.253" --tls=false -H "tcp://$subnet.$node:2375" \
         -H "unix://$home/docker.sock" >>"$home/log" 2>&1 &
       daemon=$!
     fi
@@ -52,6 +53,7 @@ ip link set "$link-port" netns "$switch"
 ip addr add "$subnet.254/24" dev "$link" && ip link set "$link" up
 in_switch ip link add bridge type bridge
 in_switch ip addr add "$subnet.253/24" dev bridge
+in_switch ip addr add "203.0.113.${subnet##*.}/32" dev bridge
 for each in lo bridge; do in_switch ip link set "$each" up; done
 in_switch ip link set "$link-port" master bridge up
 

@@ -58,8 +58,8 @@ export class EngineApi {
   }
 
   /** Resolves with the raw connection that the engine switches to. */
-  async hijack(path: string, body: object, signal: AbortSignal): Promise<Socket> {
-    const socket = await this.#dial<Socket>('POST', path, { body, signal }, { isStream: true, hijack: true })
+  async hijack(path: string, body: object, signal: AbortSignal, query = {}): Promise<Socket> {
+    const socket = await this.#dial<Socket>('POST', path, { query, body, signal }, { isStream: true, hijack: true })
     return socket.on('error', () => undefined)
   }
 

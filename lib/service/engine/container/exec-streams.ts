@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 
 export interface ExecStreams {
@@ -14,7 +13,7 @@ export interface ExecStreams {
  * Splits the multiplexed output of an exec. With a `mark`, removes the first line of stdout and the marks that end both
  * streams.
  */
-export const splitStreams = (socket: Socket, mark?: string): ExecStreams => {
+export const splitStreams = (socket: Readable, mark?: string): ExecStreams => {
   const full = new Set<Readable>()
   const stream = () => {
     const readable = new Readable({

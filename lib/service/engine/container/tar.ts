@@ -15,8 +15,23 @@ const blockBytes = 512
 
 const blocksOf = ({ path, content, mode, uid = 0, gid = 0 }: TarEntry): Buffer[] => {
   const name = path.replace(/^\//, '') + (content === undefined ? '/' : '')
-  if (Buffer.byteLength(name) > 100) throw new Error(`${path} is too long for a tar header`)
   const data = Buffer.from(content ?? '')
+  const header = tarHeader({ name, size: data.length, mode, uid, gid, modifiedMs: Date.now() })
+  return [header, data, tarPadding(data.length)]
+}
+
+interface TarHeader {
+  /** Ends with a slash if it is a folder. */
+  name: string
+  size: number
+  mode: number
+  uid?: number
+  gid?: number
+  modifiedMs?: number
+}
+
+export const tarHeader = ({ name, size, mode, uid = 0, gid = 0, modifiedMs = 0 }: TarHeader): Buffer => {
+  if (Buffer.byteLength(name) > 100) throw new Error(`${name} is too long for a tar header`)
   const header = Buffer.alloc(blockBytes)
   const octal = (value: number, at: number, length: number) =>
     header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at)
@@ -24,9 +39,9 @@ const blocksOf = ({ path, content, mode, uid = 0, gid = 0 }: TarEntry): Buffer[]
   octal(mode, 100, 8)
   octal(uid, 108, 8)
   octal(gid, 116, 8)
-  octal(data.length, 124, 12)
-  octal(Math.floor(Date.now() / 1000), 136, 12)
-  header.write(content === undefined ? '5' : '0', 156)
+  octal(size, 124, 12)
+  octal(Math.floor(modifiedMs / 1000), 136, 12)
+  header.write(name.endsWith('/') ? '5' : '0', 156)
   header.write('ustar\x0000', 257)
   header.fill(' ', 148, 156)
   octal(
@@ -34,8 +49,10 @@ const blocksOf = ({ path, content, mode, uid = 0, gid = 0 }: TarEntry): Buffer[]
     148,
     7,
   )
-  return [header, data, Buffer.alloc((blockBytes - (data.length % blockBytes)) % blockBytes)]
+  return header
 }
+
+export const tarPadding = (size: number): Buffer => Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes)
 
 /** Returns the first regular file of a tar archive. */
 export const firstFile = (archive: Buffer): string | undefined => {

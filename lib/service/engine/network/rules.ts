@@ -5,6 +5,8 @@ export interface Rules {
   /** Allowed host names; a leading `*.` matches any subdomain. Default: all. */
   hostnames?: readonly string[]
   privateNetwork: boolean
+  /** Addresses and networks that are blocked in any case. */
+  blocked?: readonly string[]
 }
 
 /** Always blocked: loopback, multicast and reserved addresses. */
@@ -39,17 +41,16 @@ export const blockedIpv4 = ({ privateNetwork }: Rules): string[] => [
 ]
 
 /** Reads the host's own addresses on each call, since they may change. */
-export const isReachable = (address: string, { privateNetwork }: Rules): boolean => {
+export const isReachable = (address: string, { privateNetwork, blocked: more = [] }: Rules): boolean => {
   const version = isIP(address)
   if (version === 0) return false
   const family = version === 4 ? 'ipv4' : 'ipv6'
   const [never, privateNetworks] = version === 4 ? [neverIpv4, privateIpv4] : [neverIpv6, privateIpv6]
   const blocked = new BlockList()
-  for (const network of privateNetwork ? never : [...never, ...privateNetworks]) {
-    const [first = '', bits] = network.split('/')
-    blocked.addSubnet(first, Number(bits), family)
+  for (const network of [...never, ...(privateNetwork ? [] : privateNetworks), ...more, ...ownAddresses()]) {
+    const [first = '', bits = version === 4 ? 32 : 128] = network.split('/')
+    if (isIP(first) === version) blocked.addSubnet(first, Number(bits), family)
   }
-  for (const own of ownAddresses()) if (isIP(own) === version) blocked.addAddress(own, family)
   return !blocked.check(address, family)
 }
 

@@ -15,9 +15,15 @@ interface Options {
   image: string
   /** Of the image. */
   config: Image['Config'] & { Entrypoint?: string | string[]; Cmd?: string[] }
-  networkIds: readonly string[]
+  networks: readonly Attachment[]
   constraints: readonly string[]
   reserved: Reserved
+}
+
+/** To a network. */
+export interface Attachment {
+  Target: string
+  Aliases?: string[]
 }
 
 /** Share of its limits that a devbox reserves on its node, from 0 to 1. */
@@ -32,7 +38,7 @@ export const reservationOf = (limits: Pick<Limits, 'cpuCores' | 'memoryBytes'>, 
 })
 
 /** The service of a devbox: one container that is never restarted. */
-export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, constraints, reserved }: Options) => {
+export const devboxService = (spec: BoxSpec, { name, image, config, networks, constraints, reserved }: Options) => {
   const container = configFor(spec, { Id: image, Config: config })
   const { CapDrop, Memory, NanoCpus, PidsLimit, Ulimits, ShmSize } = limitsOf(spec.limits, Number.POSITIVE_INFINITY)
   const share = reservationOf(spec.limits, reserved)
@@ -57,6 +63,8 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, 
         CapabilityDrop: CapDrop,
         CapabilityAdd: capabilitiesOf(spec),
         Ulimits,
+        // Names of the swarm only. Without this, an engine whose host has its resolver on loopback resolves all names.
+        DNSConfig: { Nameservers: ['127.0.0.1'], Options: ['timeout:1', 'attempts:1'] },
         Mounts: [{ Type: 'tmpfs', Target: '/dev/shm', TmpfsOptions: { SizeBytes: ShmSize } }],
       },
       Resources: {
@@ -65,10 +73,11 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networkIds, 
       },
       RestartPolicy: { Condition: 'none' },
       Placement: { Constraints: constraints },
-      Networks: networkIds.map((Target) => ({ Target })),
+      Networks: networks,
       LogDriver: { Name: runOf(spec) ? 'json-file' : 'none' },
     },
     Mode: { Replicated: { Replicas: 1 } },
+    EndpointSpec: { Mode: 'dnsrr' },
   }
 }
 
@@ -93,13 +102,22 @@ export interface Task {
   CreatedAt: string
   DesiredState: string
   Status: { State: string; Err?: string; Message?: string; ContainerStatus?: { ContainerID?: string } }
+  Spec: { ContainerSpec?: { Labels?: Record<string, string> } }
+  NetworksAttachments?: { Network: { ID: string }; Addresses: string[] }[]
+}
+
+/** Where the swarm has started the container of a devbox. */
+export interface Placement {
+  nodeId: string
+  containerId: string
+  task: Task
 }
 
 /** The task of a devbox's service; undefined if there is no such service. */
 export const taskOf = async (manager: EngineApi, name: string, signal?: AbortSignal): Promise<Task | undefined> => {
   const filters = { service: [name] }
   // The filter also accepts the beginning of a name.
-  const tasks = await manager.json<(Task & { Spec: object })[]>('GET', '/tasks', { query: { filters }, signal })
+  const tasks = await manager.json<Task[]>('GET', '/tasks', { query: { filters }, signal })
   return tasks.sort((a, b) => Date.parse(b.CreatedAt) - Date.parse(a.CreatedAt))[0]
 }
 
@@ -113,7 +131,7 @@ export const untilPlaced = async (
   manager: EngineApi,
   name: string,
   { signal, waits }: { signal: AbortSignal; waits: (problem: string | undefined) => void },
-): Promise<{ nodeId: string; containerId: string }> => {
+): Promise<Placement> => {
   const startMs = Date.now()
   for (;;) {
     const task = await taskOf(manager, name, signal)
@@ -123,7 +141,7 @@ export const untilPlaced = async (
     waits(State === 'pending' && Err ? Err : undefined)
     const { ContainerID: containerId } = ContainerStatus ?? {}
     if (['starting', 'running'].includes(State) && containerId && task?.NodeID)
-      return { nodeId: task.NodeID, containerId }
+      return { nodeId: task.NodeID, containerId, task }
     await delay(Date.now() - startMs > slowAfterMs ? slowPollMs : firstPollMs, undefined, { signal })
   }
 }

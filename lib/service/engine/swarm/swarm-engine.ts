@@ -17,6 +17,7 @@ import { createSwarmDisks } from './disks.ts'
 import { createSwarmImages, type ImageReference } from './images.ts'
 import { createSwarmNetworks } from './networks.ts'
 import { type SwarmNode, SwarmNodes } from './nodes.ts'
+import { isTooLong } from './proxy/token.ts'
 import { createRegistry } from './registry.ts'
 import { readCredentials } from './registry-credentials.ts'
 import { createSavedImages } from './saved-images.ts'
@@ -96,7 +97,7 @@ export const createSwarmEngine = ({
   const stored = { nodes: () => nodes.reachable(), registry, prefix, serviceId }
   const images = createSwarmImages({ ...stored, credentials })
   const saved = createSavedImages({ ...stored, unreachable: () => nodes.unreachable() })
-  const networks = createSwarmNetworks({ manager, serviceId })
+  const networks = createSwarmNetworks({ manager, nodes, serviceId, placement })
 
   const readFacts = ({ id, api }: SwarmNode, imageId: string, containerId: string) => {
     const read = factReaders.get(id) ?? createFactReader(api)
@@ -151,9 +152,12 @@ export const createSwarmEngine = ({
   }
 
   const removeService = async (devboxId: string): Promise<void> => {
-    await manager.json('DELETE', `/services/${serviceName(devboxId)}`).catch(ifMissing)
+    await deleteService(devboxId)
     networks.leave(devboxId)
   }
+
+  const deleteService = (devboxId: string) =>
+    manager.json('DELETE', `/services/${serviceName(devboxId)}`).catch(ifMissing)
 
   const inspect = ({ api }: SwarmNode, containerId: string) =>
     api.json<ContainerInspectInfo>('GET', `/containers/${containerId}/json`, { timeoutMs: maxInspectMs })
@@ -168,7 +172,7 @@ export const createSwarmEngine = ({
       if (error instanceof ServiceError) return undefined
       return ifMissing(error)
     })
-    return container && { node, container }
+    return container && { node, container, task }
   }
 
   const diskProblem = async (devboxId: string): Promise<string> => {
@@ -226,12 +230,12 @@ export const createSwarmEngine = ({
   const create = async (spec: BoxSpec, report: Report) => {
     const { devboxId, signal } = spec
     const reference = await imageFor(spec, report)
-    const { networkIds, env } = await networks.join(devboxId, spec.network, report)
+    const joined = await networks.join(spec, report)
     const body = devboxService(spec, {
       name: serviceName(devboxId),
       image: reference.image,
       config: reference.inspect.Config,
-      networkIds,
+      networks: joined.attachments,
       reserved,
       constraints: [
         ...placement,
@@ -243,12 +247,12 @@ export const createSwarmEngine = ({
     const post = () => manager.json('POST', '/services/create', { body, auth: reference.auth })
     await post().catch(async (error: unknown) => {
       if (!(error instanceof EngineResponseError) || error.status !== 409) throw error
-      await removeService(devboxId)
+      await deleteService(devboxId)
       return post()
     })
     let lastProblem: string | undefined
     try {
-      const { nodeId, containerId } = await untilPlaced(manager, serviceName(devboxId), {
+      const placed = await untilPlaced(manager, serviceName(devboxId), {
         signal,
         waits(problem) {
           if (problem === undefined) waiting.delete(devboxId)
@@ -261,9 +265,9 @@ export const createSwarmEngine = ({
           lastProblem = problem ?? lastProblem
         },
       })
-      const node = nodes.find(nodeId)
-      if (!node) throw new Error(`the swarm placed it on node ${nodeId}, whose API can't be reached`)
-      return { node, containerId, env, image: reference.inspect }
+      const node = nodes.find(placed.nodeId)
+      if (!node) throw new Error(`the swarm placed it on node ${placed.nodeId}, whose API can't be reached`)
+      return { node, ...placed, joined, image: reference.inspect }
     } finally {
       waiting.delete(devboxId)
     }
@@ -271,20 +275,19 @@ export const createSwarmEngine = ({
 
   const boxOf = async (
     spec: BoxSpec,
-    { node, containerId, env, image }: Awaited<ReturnType<typeof create>>,
+    { node, containerId, task, joined, image }: Omit<Awaited<ReturnType<typeof create>>, 'nodeId'>,
     facts: ImageFacts,
   ): Promise<ContainerBox> => {
+    const { notEnforced, ...network } = await joined.open({ containerId, task }, node)
     const box = new ContainerBox({
       api: node.api,
       containerId,
       ...boxOptions(spec, image, facts, await readInfo(node)),
       node: { id: node.id, hostname: node.hostname },
-      env,
-      setOnline: async () => {
-        throw new ServiceError('not_implemented', 'The swarm does not connect running devboxes', { shouldRetry: false })
-      },
+      ...network,
       onEnd: () => boxes.delete(containerId),
     })
+    box.notEnforced.push(...notEnforced)
     boxes.set(containerId, box)
     return box
   }
@@ -334,7 +337,11 @@ export const createSwarmEngine = ({
     },
     cluster: nodes,
     userProblem: () => undefined,
-    networkProblem: () => undefined,
+    connectsGroups: true,
+    networkProblem: (network) =>
+      typeof network === 'object' && isTooLong(network.hostnames)
+        ? "allows more host names than fit in the environment of a devbox's commands"
+        : undefined,
     async start(spec, report) {
       kept?.add(spec.devboxId)
       starting.add(spec.devboxId)
@@ -347,12 +354,11 @@ export const createSwarmEngine = ({
     async adopt(spec, report) {
       const found = await findContainer(spec.devboxId)
       if (!found?.container.State.Running) return undefined
-      const { node, container } = found
-      const networkIds = Object.values(container.NetworkSettings.Networks).map(({ NetworkID }) => NetworkID)
-      const { env } = await networks.adopt(spec.devboxId, networkIds, spec.network, report)
+      const { node, container, task } = found
+      const joined = await networks.adopt(spec, task, report)
       const image = await node.api.json<ImageReference['inspect']>('GET', `/images/${container.Image}/json`)
       const facts = await readFacts(node, container.Image, container.Id)
-      return boxOf(spec, { node, containerId: container.Id, env, image }, facts)
+      return boxOf(spec, { node, containerId: container.Id, task, joined, image }, facts)
     },
     async requireAvailable() {
       const problem = nodes.managerProblem()
