@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Disks } from '#lib/service/engine/box.ts'
 import { freeDisk } from '#lib/service/evictions/pressure.ts'
+import { isUnavailable } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 
 const checkIntervalMs = 1_000
@@ -83,6 +84,8 @@ export class DiskWatch {
       for (const each of all)
         await this.#measure(each).catch((error: unknown) => {
           signal.throwIfAborted()
+          // The engine logs its own outage.
+          if (isUnavailable(error)) return
           if (running().some(({ id }) => id === each.id))
             logFailure(`Could not measure the disk of devbox ${each.id}`)(error)
         })

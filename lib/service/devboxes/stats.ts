@@ -1,5 +1,6 @@
 import type { Usage } from '#lib/service/engine/box.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
+import { isUnavailable } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 
@@ -53,7 +54,12 @@ export class DevboxStats {
     this.#timer = setTimeout(async () => {
       const ids = [...this.#running.keys()]
       await Promise.all(
-        ids.map((id) => this.#measure(id).catch(logFailure(`Could not measure the resource usage of devbox ${id}`))),
+        ids.map((id) =>
+          this.#measure(id).catch((error: unknown) => {
+            // The engine logs its own outage.
+            if (!isUnavailable(error)) logFailure(`Could not measure the resource usage of devbox ${id}`)(error)
+          }),
+        ),
       )
       if (this.#running.size > 0) this.#schedule(intervalMs)
     }, ms).unref()

@@ -29,6 +29,8 @@ export const notFound = (resource: string, id: string): never => {
   throw new ServiceError('not_found', `${resource[0]?.toUpperCase()}${resource.slice(1)} ${id} not found`)
 }
 
+export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.code === 'unavailable'
+
 const maxListedProblems = 20
 
 export const invalid = (...problems: readonly FieldProblem[]) => {

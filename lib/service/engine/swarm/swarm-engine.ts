@@ -1,7 +1,9 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { BoxEngine, BoxSpec, Cluster, Images, WaitingDevbox } from '../box.ts'
+
+import type { BoxEngine, BoxSpec, Cluster, ClusterNodeState, Images, WaitingDevbox } from '../box.ts'
+
 import { removeUnfinishedCommits } from '../container/commit.ts'
 import { ContainerBox, stopContainer } from '../container/container-box.ts'
 import { putRunFiles } from '../container/container-run.ts'
@@ -175,12 +177,19 @@ export const createSwarmEngine = ({
     return container && { node, container, task }
   }
 
-  const diskProblem = async (devboxId: string): Promise<string> => {
+  /** The node that has the container of a devbox, running or not. */
+  const nodeOf = async (devboxId: string): Promise<ClusterNodeState | undefined> => {
     const task = await taskOf(manager, serviceName(devboxId)).catch(ifMissing)
-    const node = nodes.nodes().find(({ id }) => id === task?.NodeID)
-    return node
-      ? `The disk of the devbox is on node ${node.hostname}, which can't be reached, and the devbox has no snapshot. Resume it when the node is back`
-      : 'The disk of the devbox was lost with its node, and the devbox has no snapshot'
+    return nodes.nodes().find(({ id }) => id === task?.NodeID)
+  }
+
+  const responds = async (nodeId: string): Promise<boolean> => {
+    const node = nodes.find(nodeId)
+    if (!node || nodes.isSilent(nodeId)) return false
+    return node.api.json('GET', '/_ping', { timeoutMs: maxPingMs }).then(
+      () => true,
+      () => false,
+    )
   }
 
   const containerOf = async (devboxId: string) => {
@@ -367,9 +376,19 @@ export const createSwarmEngine = ({
     },
     async requireDisk(devboxId, lastSnapshotId) {
       if (await findContainer(devboxId)) return
+      const node = await nodeOf(devboxId)
+      // It may be back soon, with a newer disk than any copy.
+      if (node && node.state !== 'down' && !(await responds(node.id)))
+        throw new ServiceError('unavailable', `Node ${node.hostname}, which has the devbox's disk, can't be reached`, {
+          retryAfterSeconds: 10,
+        })
       if (await disks.isSaved(devboxId)) return
       if (lastSnapshotId !== undefined && (await disks.hasSnapshot(lastSnapshotId))) return
-      throw new ServiceError('invalid_argument', await diskProblem(devboxId), { shouldRetry: false })
+      const problem =
+        node?.state === 'down'
+          ? `The disk of the devbox is on node ${node.hostname}, which is down, and the devbox has no snapshot. Resume it when the node is back`
+          : 'The disk of the devbox is lost, and the devbox has no snapshot'
+      throw new ServiceError('invalid_argument', problem, { shouldRetry: false })
     },
     async recover(devboxIds, isKnownDevbox) {
       kept = new Set(devboxIds)
