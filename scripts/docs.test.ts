@@ -20,6 +20,7 @@ describe.each([
   'AGENTS.md',
   'docs/features.md',
   'docs/agents.md',
+  'docs/cluster.md',
   'docs/scripting.md',
 ])('%s', (name) => {
   it('names only paths that exist', () => {

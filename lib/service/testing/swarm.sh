@@ -31,9 +31,9 @@ if [ "${4-}" = boot ]; then
       [ -z "$daemon" ] || kill -KILL "$daemon"
       daemon=
     elif [ -z "$daemon" ] || ! kill -0 "$daemon" 2>/dev/null; then
-      dockerd --default-ulimit nofile=1024:1024 --data-root "$home/data" --exec-root "$home/exec" -p "$home/pid" \
-        --cgroup-parent "/$link/$node" --insecure-registry "$subnet.253:5000" --dns "$subnet.253" --tls=false -H "tcp://$subnet.$node:2375" \
-        -H "unix://$home/docker.sock" >>"$home/log" 2>&1 &
+      dockerd --default-ulimit nofile=1024:1024 --no-new-privileges --data-root "$home/data" --exec-root "$home/exec" \
+        -p "$home/pid" --cgroup-parent "/$link/$node" --insecure-registry "$subnet.253:5000" --dns "$subnet.253" \
+        --tls=false -H "tcp://$subnet.$node:2375" -H "unix://$home/docker.sock" >>"$home/log" 2>&1 &
       daemon=$!
     fi
     sleep 0.2
