@@ -14,6 +14,8 @@ const run = promisify(execFile)
 
 interface SwarmReport {
   commands: number
+  /** Commands per second, at most 20. */
+  rate: number
   perNode: Record<string, number>
   createSeconds: number
   oursMs: number
@@ -56,29 +58,37 @@ export const soakSwarm = async (seconds: number): Promise<SwarmReport> => {
         await action().catch((error: Error) => problems.push(`${of}: ${error.message}`))
         times[of].push(performance.now() - startMs)
       }
-      const pending: Promise<void>[] = []
+      const running = new Set<Promise<void>>()
+      const start = (action: Promise<void>) => {
+        running.add(action)
+        void action.finally(() => running.delete(action))
+      }
       const begunMs = performance.now()
       const total = seconds * commandsPerSecond
       for (let sent = 0; sent < total; sent++) {
         const box = boxes[sent % boxes.length]
         if (!box) break
+        // More would only wait for the machine.
+        while (running.size >= boxes.length) await Promise.race(running)
         const command = `echo ${sent} | tee -a ~/commands`
-        pending.push(
+        start(
           timed('ours', async () => {
-            const { stdout } = await client.executions.executeSync({ params: { id: box.id }, body: { command } })
+            const execution = await client.executions.executeSync({ params: { id: box.id }, body: { command } })
+            const { stdout, stderr, exit_status } = execution
             if (stdout === `${sent}\n`) box.written++
-            else problems.push(`command ${sent} printed ${JSON.stringify(stdout)}`)
+            else problems.push(`command ${sent} printed ${JSON.stringify({ stdout, stderr, exit_status })}`)
           }),
         )
-        // Of the same devbox, but not while its command runs.
+        // In the devbox whose next command is furthest away.
         const other = boxes[(sent + boxes.length / 2) % boxes.length]
         if (other && sent % commandsPerSecond === 0) {
           const args = ['-H', other.node.url, 'exec', other.containerId, '/bin/sh', '-c', 'echo x | tee -a /tmp/x']
-          pending.push(timed('docker', () => run('docker', args)))
+          start(timed('docker', () => run('docker', args)))
         }
         await delay(Math.max(0, begunMs + ((sent + 1) * 1000) / commandsPerSecond - performance.now()))
       }
-      await Promise.all(pending)
+      await Promise.all(running)
+      const rate = total / ((performance.now() - begunMs) / 1000)
       for (const { id, written } of boxes) {
         const body = { command: 'wc -l < ~/commands' }
         const { stdout } = await client.executions.executeSync({ params: { id }, body })
@@ -86,7 +96,7 @@ export const soakSwarm = async (seconds: number): Promise<SwarmReport> => {
       }
       const [oursMs, dockerMs] = [quantileOf(times.ours, 0.99), quantileOf(times.docker, 0.99)]
       if (oursMs > maxRatio * dockerMs) problems.push(`execute_sync took more than ${maxRatio} times docker exec`)
-      return { commands: times.ours.length, perNode, createSeconds, oursMs, dockerMs, problems }
+      return { commands: times.ours.length, rate, perNode, createSeconds, oursMs, dockerMs, problems }
     })
   } finally {
     await swarm.close()
