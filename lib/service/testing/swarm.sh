@@ -51,7 +51,8 @@ echo "$switch" >"$folder/switch"
 in_switch() { nsenter --target "$switch" --net "$@"; }
 ip link set "$link-port" netns "$switch"
 ip addr add "$subnet.254/24" dev "$link" && ip link set "$link" up
-in_switch ip link add bridge type bridge
+# By default a bridge takes the lowest address of its ports, which come and go.
+in_switch ip link add bridge address "$(printf '02:00:0a:4e:%02x:fd' "${subnet##*.}")" type bridge
 in_switch ip addr add "$subnet.253/24" dev bridge
 in_switch ip addr add "203.0.113.${subnet##*.}/32" dev bridge
 for each in lo bridge; do in_switch ip link set "$each" up; done
