@@ -38,6 +38,7 @@ import { createNodeDrainStore } from './store/node-drains.ts'
 import { defaultStorageBytes, StorageQuota } from './store/storage-quota.ts'
 import { countStored } from './store/stored-bytes.ts'
 import type { Stores } from './store/stores.ts'
+import { createTerminalStore } from './store/terminals.ts'
 import { Terminals } from './terminals/terminals.ts'
 import { TerminalTokens } from './terminals/tokens.ts'
 
@@ -85,7 +86,12 @@ export const startParts = async (base: ServiceBase) => {
     ...devboxParts,
     ...benchmarkParts,
     cluster: startCluster(base, devboxParts),
-    drain: new Drain({ store: store.devboxes, evictions, changes: devboxes.changes }),
+    drain: new Drain({
+      store: store.devboxes,
+      evictions,
+      changes: devboxes.changes,
+      outlivesService: (id) => devboxes.outlivesService(id),
+    }),
     quota,
     axonSql,
     axonEvents,
@@ -135,8 +141,10 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
         'network_policy_id',
       ),
   })
+  const terminals = new Terminals(config.limits.terminals, createTerminalStore(database))
   const devboxes = new Devboxes({
     store: store.devboxes,
+    terminals,
     blueprints,
     maxPerAccount: config.limits.devboxes,
     secrets: store.secrets,
@@ -155,7 +163,6 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     folderOf,
     privateNetwork: config.privateNetwork,
   })
-  const terminals = new Terminals(config.limits.terminals)
   const ptyTokens = new TerminalTokens()
   const tunnels = new Tunnels({ store: store.devboxes, devboxes })
   stopping.addEventListener('abort', () => tunnels.close())
@@ -191,7 +198,8 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     await devboxes.close()
     await logs.flush()
   })
-  await engines.recover(new Set(store.devboxes.withDisk()), (id) => store.devboxes.find(id) !== undefined)
+  const isKnown = (id: string) => store.devboxes.find(id) !== undefined
+  await engines.recover(new Set(store.devboxes.withDisk()), isKnown, devboxes.left())
   snapshots.recover()
   objects.recover()
   blueprints.recover()

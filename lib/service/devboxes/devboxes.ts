@@ -17,10 +17,12 @@ import { mergeLaunchParameters, userOf } from '#lib/service/domain/launch-parame
 import { placementProblem } from '#lib/service/domain/placement.ts'
 import type { Cluster, Origin, RunningDevbox, Usage } from '#lib/service/engine/box.ts'
 import type { Engines } from '#lib/service/engine/choose-engine.ts'
+import type { TakenOver } from '#lib/service/executions/executions.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { logFailure } from '#lib/service/kit/log.ts'
+import { logError, logFailure } from '#lib/service/kit/log.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
@@ -53,12 +55,14 @@ const verdictPollMs = 250
 const maxProbeMs = 2000
 
 interface Options extends SessionOptions, MountSources {
+  terminals: SessionOptions['terminals'] & { keepOnly(devboxIds: { has(devboxId: string): boolean }): void }
   engineFor: Engines['kindFor']
   cluster?: Cluster | undefined
   maxPerAccount: number
   lostAndFound: LostAndFound
-  executions: {
-    recover(): Promise<void>
+  executions: SessionOptions['executions'] & {
+    recover(takenOver: (devboxId: string) => TakenOver | undefined): Promise<void>
+    detach(devboxId: string): Promise<void>
     end(devboxId: string, stopProcesses: () => Promise<void>): Promise<void>
   }
 }
@@ -97,13 +101,36 @@ export class Devboxes {
     this.#options = options
   }
 
+  /** Devboxes that an earlier service may have left running. */
+  left(): Set<string> {
+    const { store, engineOf } = this.#options
+    const canBeLeft = (devbox: DevboxRecord) => {
+      try {
+        return devbox.status === 'running' && engineOf(devbox).adopt !== undefined
+      } catch {
+        // Of an engine that this service doesn't have.
+        return false
+      }
+    }
+    return new Set(store.unended().filter((id) => canBeLeft(store.mustFind(id))))
+  }
+
+  /** False if the devbox ends with the service. */
+  outlivesService(id: string): boolean {
+    return this.#sessions.get(id)?.outlivesService ?? false
+  }
+
   // Call once leftover processes are dead. Devboxes are starting, not running, when this resolves.
   async recover(): Promise<void> {
-    const { store, executions, folderOf, lostAndFound } = this.#options
-    await executions.recover()
+    const { store, executions, terminals, folderOf, lostAndFound } = this.#options
+    const takenOver = new Map<string, TakenOver>()
+    for (const id of this.left()) takenOver.set(id, { account: this.#spec(id).account, running: this.#takeOver(id) })
+    terminals.keepOnly(takenOver)
+    await executions.recover((id) => takenOver.get(id))
     const isKnown = (id: string) => store.find(id) !== undefined || isUnfinished(folderOf(id))
     for (const id of namesIn(folderOf(''))) if (!isKnown(id)) lostAndFound.take('devboxes', id)
-    for (const id of store.unended()) this.#restore(id).catch(logFailure(`Could not restore devbox ${id}`))
+    for (const id of store.unended())
+      if (!takenOver.has(id)) this.#restore(id).catch(logFailure(`Could not restore devbox ${id}`))
     this.#sweep = this.#cleanUp(namesIn(folderOf(''))).catch(
       logFailure('Could not delete disks of devboxes that were shut down'),
     )
@@ -124,8 +151,25 @@ export class Devboxes {
     clearInterval(this.#saveTimer)
     this.#storeLastUsed()
     this.#closing.abort()
-    for (const id of this.#sessions.keys()) this.#end(id)
+    let left = 0
+    for (const [id, session] of this.#sessions)
+      if (session.outlivesService) {
+        left++
+        this.#detach(id, session)
+      } else this.#end(id)
     await Promise.allSettled([...this.#stops.values(), this.#sweep, this.#saving])
+    if (left === 0) return
+    const message = `${countOf(left, 'devbox', 'devboxes')} kept running. The next start of the service continues with them`
+    logError({ level: 'info', message })
+  }
+
+  #detach(id: string, session: DevboxSession) {
+    this.#sessions.delete(id)
+    session.finish()
+    this.#stops.set(
+      id,
+      this.#options.executions.detach(id).then(() => session.detach()),
+    )
   }
 
   async create(account: string, body: DevboxCreate, how: How = {}): Promise<Devbox> {
@@ -440,6 +484,15 @@ export class Devboxes {
     return untilStored(unlessStopped, `Could not store the event "${event}" of devbox ${id}`, stopped)
   }
 
+  async #takeOver(id: string): Promise<RunningDevbox | undefined> {
+    const session = this.#newSession(id)
+    const running = await session.takeOver()
+    if (running || session.stopped.aborted) return running
+    this.#sessions.delete(id)
+    this.#restore(id).catch(logFailure(`Could not restore devbox ${id}`))
+    return undefined
+  }
+
   async #restore(id: string) {
     if (nextStatus(this.#spec(id).status, 'recover') === undefined) return
     const next = await this.#moveWithRetry(id, 'recover')
@@ -459,6 +512,14 @@ export class Devboxes {
   }
 
   #start(id: string) {
+    const { cluster } = this.#options.engineOf(this.#spec(id))
+    const slots = cluster
+      ? { starts: this.#clusterStarts, restores: this.#clusterStarts }
+      : { starts: this.#starts, restores: this.#restores }
+    this.#newSession(id).start(slots, this.#stops.get(id))
+  }
+
+  #newSession(id: string): DevboxSession {
     const session: DevboxSession = new DevboxSession(this.#spec(id), this.#options, {
       move: (event, reasons) => this.#moveWithRetry(id, event, reasons, session.stopped),
       problem: (sentence) => this.#keepProblem(id, sentence),
@@ -467,11 +528,7 @@ export class Devboxes {
       shutDown: (reason) => void this.#shutDown(id, reason),
     })
     this.#sessions.set(id, session)
-    const { cluster } = this.#options.engineOf(this.#spec(id))
-    const slots = cluster
-      ? { starts: this.#clusterStarts, restores: this.#clusterStarts }
-      : { starts: this.#starts, restores: this.#restores }
-    session.start(slots, this.#stops.get(id))
+    return session
   }
 
   #keepProblem(id: string, sentence: string) {

@@ -128,8 +128,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
     const id = await create()
     await run(id, 'echo kept > ~/kept')
     const killAll = async () => {
-      for (const pid of findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id }))
-        signal(pid, 'SIGKILL')
+      for (const pid of findProcesses({ DEVDECK_DEVBOX_ID: id })) signal(pid, 'SIGKILL')
       expect(await reach(id, 'failure')).toMatchObject({
         failure_reason: 'health_check_failed',
         end_time_ms: expect.any(Number),
@@ -205,7 +204,7 @@ describeUnderEachIsolation('devbox sessions under isolation', (isolation) => {
       expect(ended.status).toBe('shutdown')
       const order = ended.state_transitions.map((each) => each.status)
       expect(order.filter((each) => each === 'shutdown')).toHaveLength(1)
-      expect(findProcesses({ DEVDECK_SERVICE_ID: service.serviceId, DEVDECK_DEVBOX_ID: id })).toEqual([])
+      expect(findProcesses({ DEVDECK_DEVBOX_ID: id })).toEqual([])
     }
   })
 

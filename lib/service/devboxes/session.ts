@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DevboxCreate, hasRun, keepsDisk } from '#lib/contract/devboxes.ts'
 import { type LaunchParameters, resourcesOf } from '#lib/contract/launch-parameters.ts'
@@ -7,9 +8,18 @@ import type { LogSource } from '#lib/contract/logs.ts'
 import { type DevboxEvent, hostnameFor, idlePolicy, keepAliveUntil } from '#lib/service/domain/devboxes.ts'
 import { networkUnder, suspendDeadlineMs, userOf } from '#lib/service/domain/launch-parameters.ts'
 import { placementIn } from '#lib/service/domain/placement.ts'
-import type { BlueprintOrigin, Box, BoxEngine, BoxSpec, Network, RunningDevbox } from '#lib/service/engine/box.ts'
+import type {
+  BlueprintOrigin,
+  Box,
+  BoxEnd,
+  BoxEngine,
+  BoxSpec,
+  Held,
+  Network,
+  RunningDevbox,
+} from '#lib/service/engine/box.ts'
 import { NodeLost } from '#lib/service/engine/node-lost.ts'
-import { runScript } from '#lib/service/engine/run-script.ts'
+import { followProcess, runScript, type Stream } from '#lib/service/engine/run-script.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { isDiskFull, ServiceError } from '#lib/service/kit/errors.ts'
@@ -30,6 +40,8 @@ import { readOrigin, writeOrigin } from './origin.ts'
 
 const settleMs = 100
 const notStarted = 126
+const retryMs = 1000
+const entrypointHold = 'entrypoint'
 const fileTooLargeStatus = signalExitStatus('SIGXFSZ')
 // An out-of-memory kill counts as the cause of a failure within this time.
 const oomMemoryMs = 5000
@@ -60,10 +72,18 @@ export interface SessionOptions {
   blueprints: Blueprints
   logs: DevboxLogs
   engineOf: EngineOf
+  executions: { holds(devboxId: string): string[] }
+  terminals: { holds(devboxId: string): string[]; resume(devboxId: string, devbox: RunningDevbox): Promise<void> }
   serviceId: string
   dataDir: string
   folderOf: (devboxId: string) => string
   privateNetwork: boolean
+}
+
+interface RunOptions {
+  env?: Record<string, string>
+  hold?: string
+  isContinued?: boolean
 }
 
 interface StartSlots {
@@ -91,6 +111,7 @@ export class DevboxSession {
   readonly stopped = this.#stopped.signal
   #env: Record<string, string> = {}
   #box: Box | undefined
+  #isTakingOver = false
   #started: Promise<void> = Promise.resolve()
   #uses = 0
   #lastUsedMs = Date.now()
@@ -124,8 +145,11 @@ export class DevboxSession {
   }
 
   get running(): RunningDevbox | undefined {
-    if (!this.#box) return undefined
-    return { box: this.#box, env: this.#env, busy: () => this.#busy() }
+    return this.#box && !this.#isTakingOver ? this.#runningIn(this.#box) : undefined
+  }
+
+  #runningIn(box: Box): RunningDevbox {
+    return { box, env: this.#env, busy: () => this.#busy() }
   }
 
   touch(): void {
@@ -191,7 +215,7 @@ export class DevboxSession {
   }
 
   async #startUp({ starts, restores }: StartSlots): Promise<void> {
-    const { store, blueprints, secrets, engineOf } = this.#options
+    const { store, blueprints, engineOf } = this.#options
     const stopped = this.stopped
     const spec = store.mustFind(this.id)
     const engine = engineOf(spec)
@@ -209,22 +233,10 @@ export class DevboxSession {
       return this.#box
     })
     await removeStaged(this.#folder)
-    void box.ended
-      .then((end) => {
-        if (stopped.aborted || end === undefined) return
-        this.#log('error', end.cause)
-        this.#host.problem(end.cause)
-        return this.#fail(end.reason ?? 'health_check_failed')
-      })
-      .catch(logFailure(`Could not end devbox ${this.id}`))
+    void box.ended.then((end) => this.#ended(end)).catch(logFailure(`Could not end devbox ${this.id}`))
     if (stopped.aborted) return
-    const revealed = secrets.reveal(spec.account, spec.secrets)
-    for (const [name, secret] of Object.entries(spec.secrets))
-      if (!Object.hasOwn(revealed, name)) this.#log('warn', `${name} is not set: secret ${secret} no longer exists`)
-    // Unspecified: secrets override environment variables of the same name.
-    this.#env = { ...blueprint?.env, ...spec.environment_variables, ...revealed }
-    const { node } = box
-    if (node) await this.#store('node', () => store.setNode(this.id, { id: node.id, hostname: node.hostname }))
+    this.#env = { ...blueprint?.env, ...this.#readEnv(spec) }
+    await this.#storeNode(box)
     await this.#store('isolation', () =>
       store.setIsolation(this.id, { sandbox: engine.isolation, not_enforced: [...box.notEnforced] }),
     )
@@ -234,7 +246,7 @@ export class DevboxSession {
     const setup = await readSetup(this.#folder)
     const launch = (spec.launch_parameters.launch_commands ?? []).map((command): SetupStep => ({ command }))
     for (const { command, env } of [...setup, ...launch]) {
-      const { ok, failureReason } = await this.#run(box, 'setup_commands', command, env)
+      const { ok, failureReason } = await this.#run(box, 'setup_commands', command, { ...(env && { env }) })
       if (stopped.aborted) return
       if (!ok) return this.#fail(failureReason)
     }
@@ -245,24 +257,109 @@ export class DevboxSession {
     if (spec.entrypoint) void this.#runEntrypoint(box, spec.entrypoint)
   }
 
+  async #storeNode({ node }: Box) {
+    if (node)
+      await this.#store('node', () => this.#options.store.setNode(this.id, { id: node.id, hostname: node.hostname }))
+  }
+
+  // Unspecified: secrets override environment variables of the same name.
+  #readEnv(spec: DevboxRecord): Record<string, string> {
+    const revealed = this.#options.secrets.reveal(spec.account, spec.secrets)
+    for (const [name, secret] of Object.entries(spec.secrets))
+      if (!Object.hasOwn(revealed, name)) this.#log('warn', `${name} is not set: secret ${secret} no longer exists`)
+    return { ...spec.environment_variables, ...revealed }
+  }
+
+  async #ended(end: BoxEnd | undefined) {
+    if (this.stopped.aborted || end === undefined) return
+    this.#log('error', end.cause)
+    this.#host.problem(end.cause)
+    await this.#fail(end.reason ?? 'health_check_failed')
+  }
+
+  /** Continues what an earlier service left running. Undefined if there is nothing. */
+  takeOver(): Promise<RunningDevbox | undefined> {
+    const taken = this.#takeOver().catch((error: unknown) => {
+      if (!this.stopped.aborted) logFailure(`Could not continue devbox ${this.id}`)(error)
+      this.#box?.detach?.()
+      this.#box = undefined
+      return undefined
+    })
+    this.#started = taken.then(() => undefined)
+    return taken
+  }
+
+  async #takeOver(): Promise<RunningDevbox | undefined> {
+    const { store, engineOf, executions, terminals } = this.#options
+    const spec = store.mustFind(this.id)
+    const boxSpec = await this.#boxSpecOf(spec)
+    const found = await untilAvailable(
+      async () => engineOf(spec).adopt?.(boxSpec, (sentence) => this.#log('warn', sentence)),
+      this.stopped,
+    )
+    if (found && 'cause' in found) {
+      await this.#ended(found)
+      return undefined
+    }
+    if (!found?.survivors) return undefined
+    this.#box = found
+    this.#isTakingOver = true
+    this.#env = this.#readEnv(spec)
+    const running = this.#runningIn(found)
+    await found.survivors.keepOnly([...executions.holds(this.id), ...terminals.holds(this.id), entrypointHold])
+    this.#oomKills = found.outOfMemoryKills()
+    await terminals.resume(this.id, running)
+    this.stopped.throwIfAborted()
+    void found.ended.then((end) => this.#ended(end)).catch(logFailure(`Could not end devbox ${this.id}`))
+    await this.#storeNode(found)
+    this.#lastUsedMs = spec.last_used_ms ?? Date.now()
+    this.#isTakingOver = false
+    this.#log('info', 'The service restarted; the devbox kept running')
+    await this.#store('keep-alive time', () => this.arm())
+    if (spec.entrypoint) void this.#runEntrypoint(found, spec.entrypoint, { isContinued: true })
+    return running
+  }
+
+  /** False if the devbox ends with the service. */
+  get outlivesService(): boolean {
+    const devbox = this.#options.store.mustFind(this.id)
+    if (devbox.status !== 'running' || !this.#options.engineOf(devbox).adopt) return false
+    return !this.#box || this.#box.survivors !== undefined
+  }
+
+  /** Call after `finish`. */
+  detach(): void {
+    this.#box?.detach?.()
+  }
+
   // Unspecified: whatever its exit status, unless memory or disk ran out.
-  async #runEntrypoint(box: Box, entrypoint: string) {
-    const { ok, failureReason } = await this.#run(box, 'entrypoint', entrypoint)
+  async #runEntrypoint(box: Box, entrypoint: string, how: { isContinued?: boolean } = {}) {
+    const { ok, failureReason } = await this.#run(box, 'entrypoint', entrypoint, { hold: entrypointHold, ...how })
     if (this.stopped.aborted) return
     if (!ok && failureReason !== 'execution_failed') await this.#fail(failureReason)
     else this.#host.shutDown('entrypoint_exit')
   }
 
-  async #run(box: Box, source: LogSource, command: string, env?: Record<string, string>) {
+  async #run(box: Box, source: LogSource, command: string, { env, hold, isContinued = false }: RunOptions = {}) {
     const kills = box.outOfMemoryKills()
-    const log = this.#options.logs.command(this.id, { source, cmd: command })
-    const exitStatus = await runScript(
-      { box, env: { ...this.#env, ...env } },
-      {
-        script: command,
-        attach: (stream, reader) => reader.on('data', (chunk: Buffer) => log.output(stream, chunk)),
-        keepsOutputOpen: true,
+    const start = { stdout: 0, stderr: 0 }
+    const process = isContinued && hold !== undefined ? await box.survivors?.process(hold, start) : undefined
+    const log = this.#options.logs.command(this.id, { source, cmd: command, isContinued: process !== undefined })
+    const following = {
+      attach: (stream: Stream, reader: Readable, held: Held | undefined) => {
+        let offset = held?.from[stream] ?? 0
+        reader.on('data', (chunk: Buffer) => {
+          log.output(stream, chunk)
+          offset += chunk.length
+          held?.stored(stream, offset)
+        })
       },
+      keepsOutputOpen: true,
+    }
+    const running = { box, env: { ...this.#env, ...env } }
+    const exitStatus = await (process
+      ? followProcess(process, following)
+      : runScript(running, { ...following, script: command, ...(hold !== undefined && { hold }) })
     ).catch((error: Error) => {
       log.output('stderr', Buffer.from(`devdeck: could not start the command: ${error.message}\n`))
       return notStarted
@@ -367,6 +464,18 @@ const groupOf = (
   { account, launch_parameters: { network_policy_id: id } }: DevboxRecord,
   { networkPolicies }: Pick<SessionOptions, 'networkPolicies'>,
 ): string | undefined => (id && networkPolicies.get(account, id)?.egress.allow_devbox_to_devbox ? id : undefined)
+
+/** Repeats an action while its engine can't be reached. */
+const untilAvailable = async <T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  for (;;) {
+    try {
+      return await action()
+    } catch (error) {
+      if (signal.aborted || !(error instanceof ServiceError && error.code === 'unavailable')) throw error
+      await delay(retryMs, undefined, { signal, ref: false })
+    }
+  }
+}
 
 export const networkOf = (
   { account, ...devbox }: Pick<DevboxRecord, 'account' | 'launch_parameters' | 'engine'>,

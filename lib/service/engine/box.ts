@@ -16,8 +16,11 @@ export interface BoxEngine {
    * rejects if the disk is lost. `report` receives later problems for the devbox's log, such as a blocked host name.
    */
   start(spec: BoxSpec, report: (sentence: string) => void): Promise<Box>
-  /** The devbox as an earlier service left it running, if it did. */
-  adopt?(spec: BoxSpec, report: (sentence: string) => void): Promise<Box | undefined>
+  /**
+   * The devbox as an earlier service left it running, or how it ended meanwhile; undefined if it can be started again.
+   * Rejects with `unavailable` if that can't be told now.
+   */
+  adopt?(spec: BoxSpec, report: (sentence: string) => void): Promise<Box | BoxEnd | undefined>
   /** Why devboxes can't have a network policy of this kind, as a predicate. */
   networkProblem(network: Network): string | undefined
   readonly connectsGroups?: boolean
@@ -35,7 +38,12 @@ export interface BoxEngine {
    * that ended devboxes left in a container engine are removed; those of unknown devboxes are never, since the database
    * may be an older one.
    */
-  recover(devboxIds: ReadonlySet<string>, isKnown: (devboxId: string) => boolean): Promise<void>
+  recover(
+    devboxIds: ReadonlySet<string>,
+    isKnown: (devboxId: string) => boolean,
+    /** These may be adopted. */
+    running?: ReadonlySet<string>,
+  ): Promise<void>
   close(): Promise<void>
 }
 
@@ -260,10 +268,14 @@ export interface Box {
   /** Connects to a TCP port on the devbox's loopback. Rejects with ECONNREFUSED if nothing listens. */
   connect(port: number): Promise<Duplex>
   outOfMemoryKills(): number
+  /** In a box that outlives the service, and in which commands do. */
+  readonly survivors?: Survivors
   /** Whether commands can't run because the disk is full. */
   isDiskFull(): Promise<boolean>
   /** Ends all processes; the disk stays. Repeatable. */
   stop(): Promise<void>
+  /** Leaves a box with `survivors` running for the next service. */
+  detach?(): void
   /** Resolves when the box ends for whatever reason, with the cause if it was not `stop`. */
   readonly ended: Promise<BoxEnd | undefined>
   /** The host it runs on, in an engine that has several. */
@@ -291,6 +303,27 @@ export interface Command {
   user?: string
   /** Opens standard input; otherwise it is /dev/null. */
   stdin?: boolean
+  /** A name by which the next service finds it, in boxes with `survivors`. */
+  hold?: string
+}
+
+/** What outlives the service that started it. */
+export interface Survivors {
+  /** Ends what was started under other names, or without one. Call before anything else. */
+  keepOnly(holds: readonly string[]): Promise<void>
+  /** Its output from these offsets on. Undefined if it is gone. */
+  process(hold: string, from: { stdout: number; stderr: number }): Promise<BoxProcess | undefined>
+  /** Resolves once the latest output has been repeated. Undefined if it is gone. */
+  terminal(hold: string, events: TerminalEvents): Promise<BoxTerminal | undefined>
+}
+
+export interface Held {
+  /** Offsets at which the streams start. */
+  readonly from: { stdout: number; stderr: number }
+  /** Output is kept until it is stored; a command with too much of it waits. */
+  stored(stream: 'stdout' | 'stderr', offset: number): void
+  /** Call once the exit status is stored. */
+  release(): void
 }
 
 export interface BoxProcess {
@@ -304,6 +337,8 @@ export interface BoxProcess {
   readonly exited: Promise<number>
   /** Signals the process or its process group. False if it has exited. */
   kill(signal: NodeJS.Signals, target: 'process' | 'group'): Promise<boolean>
+  /** Of a command that outlives the service. */
+  readonly held?: Held
 }
 
 export interface Size {
@@ -312,6 +347,8 @@ export interface Size {
 }
 
 export interface TerminalEvents {
+  /** Called before the output, which starts at this offset. Only by terminals that outlive the service. */
+  attached?(start: { offset: number; size: Size; inputBytes: number }): void
   /** `bytes` is only valid during the call; the buffer is reused. */
   data(bytes: Uint8Array): void
   ended(exitStatus: number, signal: NodeJS.Signals | undefined): void

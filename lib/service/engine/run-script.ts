@@ -1,48 +1,60 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { BoxProcess, Command, RunningDevbox } from './box.ts'
+import type { BoxProcess, Command, Held, RunningDevbox } from './box.ts'
 
 export const streams = ['stdout', 'stderr'] as const
 export type Stream = (typeof streams)[number]
 
-interface Options extends Pick<Command, 'cwd' | 'user' | 'stdin'> {
-  script: string
-  attach(stream: Stream, reader: Readable): void
+interface Following {
+  attach(stream: Stream, reader: Readable, held: Held | undefined): void
   /** Exit status of a command that was canceled before it started. */
   canceled?(): number | undefined
   started?(process: BoxProcess): void
   keepsOutputOpen?: boolean
 }
 
+interface Options extends Following, Pick<Command, 'cwd' | 'user' | 'stdin' | 'hold'> {
+  script: string
+}
+
 /** Runs a shell script of any length. Resolves to its exit status once its own output is complete. */
 export const runScript = async (
   { box, env }: Pick<RunningDevbox, 'box' | 'env'>,
-  { script, attach, canceled, started, keepsOutputOpen, ...how }: Options,
+  { script, cwd, user, stdin, hold, ...following }: Options,
 ): Promise<number> => {
   const isLong = Buffer.byteLength(script) > maxArgumentBytes
   const file = isLong ? await box.putRunFile('script', script) : undefined
   try {
     const argv = [box.shell, '-c', file === undefined ? script : `. '${file.path}'`]
-    const before = canceled?.()
+    const before = following.canceled?.()
     if (before !== undefined) return before
-    const process = await box.start({ ...how, argv, env })
-    const readers = [process.stdout, process.stderr]
-    for (const stream of streams) attach(stream, process[stream])
-    try {
-      started?.(process)
-      const canceledStatus = canceled?.()
-      if (canceledStatus !== undefined) await process.kill('SIGKILL', 'group')
-      const exitStatus = await process.exited
-      await drained(readers)
-      return canceledStatus ?? exitStatus
-    } finally {
-      for (const reader of readers)
-        if (keepsOutputOpen) reader.removeAllListeners('data').resume()
-        else reader.destroy()
-    }
+    const how = { ...(cwd !== undefined && { cwd }), ...(user !== undefined && { user }), ...(stdin && { stdin }) }
+    const process = await box.start({ ...how, ...(hold !== undefined && { hold }), argv, env })
+    return await followProcess(process, following)
   } finally {
     await file?.remove()
+  }
+}
+
+/** Resolves to the exit status of a process once its own output is complete. */
+export const followProcess = async (
+  process: BoxProcess,
+  { attach, canceled, started, keepsOutputOpen }: Following,
+): Promise<number> => {
+  const readers = [process.stdout, process.stderr]
+  for (const stream of streams) attach(stream, process[stream], process.held)
+  try {
+    started?.(process)
+    const canceledStatus = canceled?.()
+    if (canceledStatus !== undefined) await process.kill('SIGKILL', 'group')
+    const exitStatus = await process.exited
+    await drained(readers)
+    return canceledStatus ?? exitStatus
+  } finally {
+    for (const reader of readers)
+      if (keepsOutputOpen) reader.removeAllListeners('data').resume()
+      else reader.destroy()
   }
 }
 

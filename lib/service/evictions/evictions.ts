@@ -113,6 +113,8 @@ interface DrainOptions {
   store: Pick<DevboxStore, 'unended' | 'mustFind'>
   evictions: Evictions
   changes: EventEmitter
+  /** Whether the devbox keeps running when the service stops. */
+  outlivesService: (devboxId: string) => boolean
 }
 
 /** Evicts all devboxes at one deadline. Unspecified: includes devboxes that start before it. */
@@ -128,7 +130,7 @@ export class Drain {
     })
   }
 
-  /** `announce` is for a service that stops. Unspecified: running devboxes restart with it. */
+  /** `announce` is for a service that stops. Unspecified: the running devboxes that end with it restart with it. */
   start(deadlineMs: number, evict: 'schedule' | 'announce'): number {
     const isPending = Date.now() < this.#deadlineMs
     this.#deadlineMs = isPending ? Math.min(this.#deadlineMs, deadlineMs) : deadlineMs
@@ -140,9 +142,10 @@ export class Drain {
 
   /** False if the devbox cannot be evicted. Keeps an earlier deadline. */
   #drain(id: string, deadlineMs = this.#deadlineMs): boolean {
-    const { store, evictions } = this.#options
+    const { store, evictions, outlivesService } = this.#options
     const { account, status } = store.mustFind(id)
     if (devboxRefusal('suspend', status)) return false
+    if (this.#evict === 'announce' && outlivesService(id)) return false
     if ((evictions.deadlineOf(id) ?? Number.POSITIVE_INFINITY) > deadlineMs)
       evictions[this.#evict](account, { devbox_id: id, eviction_deadline_ms: deadlineMs })
     return true

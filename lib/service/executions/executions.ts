@@ -12,7 +12,7 @@ import { waitForChange } from '#lib/service/kit/wait-for-change.ts'
 import type { ExecutionRecord, ExecutionStore } from '#lib/service/store/executions.ts'
 import type { DevboxLogs } from '#lib/service/store/logs/logs.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
-import { killedStatus, LiveExecution } from './live-execution.ts'
+import { holdOf, killedStatus, LiveExecution, lostMessage } from './live-execution.ts'
 import { decodeChunks, OutputAllowance, readFinished, readTail } from './output-buffer.ts'
 
 /** Unspecified: how much of each stream's end a response includes; the streams have all of it. */
@@ -31,6 +31,13 @@ export interface Launch {
   cwd?: string
   /** As for `docker exec --user`. */
   user?: string
+}
+
+/** A devbox that an earlier service left running. */
+export interface TakenOver {
+  account: string
+  /** Undefined if it can't be continued. */
+  running: Promise<RunningDevbox | undefined>
 }
 
 interface Options {
@@ -52,28 +59,49 @@ export class Executions {
     this.#options = options
   }
 
-  /** Completes executions interrupted by a service restart. */
-  async recover(): Promise<void> {
-    for (const { devbox_id, id, shell_name, stdout_cut, stderr_cut } of this.#options.store.unfinished()) {
-      const folder = this.#folder(devbox_id, id)
-      const message = 'devdeck: the service restarted while this command was running; the command was killed'
-      await mkdir(folder, { recursive: true, mode: 0o700 })
-        .then(() => appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 }))
-        .catch(logFailure(`Could not store the end of execution ${id}`))
-      const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
-      this.#options.logs.append(devbox_id, { ...about, level: 'error', message })
-      this.#options.logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
-      const end = {
-        exitStatus: killedStatus,
-        endTimeMs: Date.now(),
-        stdoutCut: stdout_cut === 1,
-        stderrCut: stderr_cut === 1,
-      }
-      void untilStored(
-        () => this.#options.store.complete(devbox_id, id, end),
-        `Could not store the result of execution ${id}`,
-      )
+  /**
+   * Completes executions that a service restart has interrupted, and continues those in devboxes that are taken over.
+   */
+  async recover(takenOver: (devboxId: string) => TakenOver | undefined = () => undefined): Promise<void> {
+    for (const record of this.#options.store.unfinished()) {
+      const found = takenOver(record.devbox_id)
+      if (found) this.#continue(record, found)
+      else await this.#endInterrupted(record)
     }
+  }
+
+  async #endInterrupted({ devbox_id, id, shell_name, stdout_cut, stderr_cut }: ExecutionRecord) {
+    const folder = this.#folder(devbox_id, id)
+    const message = `devdeck: ${lostMessage}`
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+      .then(() => appendFile(join(folder, 'stderr'), `\n${message}\n`, { mode: 0o600 }))
+      .catch(logFailure(`Could not store the end of execution ${id}`))
+    const about = { source: 'exec', cmd_id: id, ...(shell_name && { shell_name }) } as const
+    this.#options.logs.append(devbox_id, { ...about, level: 'error', message })
+    this.#options.logs.append(devbox_id, { ...about, level: 'error', exit_code: killedStatus })
+    const end = {
+      exitStatus: killedStatus,
+      endTimeMs: Date.now(),
+      stdoutCut: stdout_cut === 1,
+      stderrCut: stderr_cut === 1,
+    }
+    void untilStored(
+      () => this.#options.store.complete(devbox_id, id, end),
+      `Could not store the result of execution ${id}`,
+    )
+  }
+
+  #continue(record: ExecutionRecord, { account, running }: TakenOver) {
+    const isContinued = record.status !== 'queued'
+    this.#run(record, { account, devbox: running, isContinued })
+  }
+
+  /** Names by which the commands of a devbox are found by the next service. */
+  holds(devboxId: string): string[] {
+    return this.#options.store
+      .unfinished()
+      .filter(({ devbox_id }) => devbox_id === devboxId)
+      .map(({ id }) => holdOf(id))
   }
 
   /** `devbox` throws if the devbox isn't running; not called for a repeated launch. */
@@ -93,6 +121,7 @@ export class Executions {
       request_id: requestId ?? null,
       stdout_cut: 0,
       stderr_cut: 0,
+      attach_stdin: attachStdin ? 1 : 0,
     }
     const existing = this.#existing(record, id)
     if (existing !== undefined) return existing
@@ -108,36 +137,56 @@ export class Executions {
       )
     this.#requireCapacity(account)
     this.#options.quota.require(account)
-    const shellKey = record.shell_name === null ? undefined : `${devboxId} ${record.shell_name}`
-    const before = shellKey === undefined ? undefined : this.#shells.get(shellKey)
-    if (before) record.status = 'queued'
+    const shellKey = shellKeyOf(record)
+    if (shellKey !== undefined && this.#shells.has(shellKey)) record.status = 'queued'
     this.#options.store.insert(record)
-    const live = new LiveExecution({
+    this.#run(record, {
       account,
-      record,
       devbox: running,
-      folder: this.#folder(devboxId, record.id),
-      allowance: this.#allowance(account, devboxId),
-      log: this.#options.logs.command(devboxId, {
-        source: 'exec',
-        cmd: command,
-        cmd_id: record.id,
-        shell_name: record.shell_name,
-      }),
-      attachStdin: attachStdin ?? false,
       ...(cwd !== undefined && { cwd }),
       ...(user !== undefined && { user }),
     })
-    const key = keyOf(devboxId, record.id)
+    return record.id
+  }
+
+  #run(
+    record: ExecutionRecord,
+    how: { account: string; devbox: LiveDevbox; isContinued?: boolean; cwd?: string; user?: string },
+  ) {
+    const { id, devbox_id, command, shell_name } = record
+    const { account, devbox, isContinued = false } = how
+    const live = new LiveExecution({
+      ...how,
+      record,
+      folder: this.#folder(devbox_id, id),
+      allowance: this.#allowance(account, devbox_id),
+      log: this.#options.logs.command(devbox_id, { source: 'exec', cmd: command, cmd_id: id, shell_name, isContinued }),
+    })
+    const key = keyOf(devbox_id, id)
     this.#live.set(key, live)
+    const shellKey = shellKeyOf(record)
+    const before = shellKey === undefined ? undefined : this.#shells.get(shellKey)
     if (shellKey !== undefined) this.#queue(shellKey, [before, live.ended])
-    const release = running.busy()
-    void live.run(before, () => this.#changes.emit(key))
-    void live.ended.then((exitStatus) => {
-      release()
+    const release = Promise.resolve(devbox).then((running) => running?.busy())
+    const wasQueued = record.status === 'queued'
+    void live.run(isContinued ? undefined : before, () => {
+      if (wasQueued) this.#begin(record)
+      this.#changes.emit(key)
+    })
+    void live.ended.then(async (exitStatus) => {
+      const done = await release
+      done?.()
       void this.#complete(live, exitStatus)
     })
-    return record.id
+  }
+
+  /** Otherwise the next service would run it again. */
+  #begin({ devbox_id, id }: ExecutionRecord) {
+    try {
+      this.#options.store.begin(devbox_id, id)
+    } catch (error) {
+      logFailure(`Could not store the start of execution ${id}`)(error)
+    }
   }
 
   #existing(record: ExecutionRecord, id: string | null | undefined): string | undefined {
@@ -157,13 +206,16 @@ export class Executions {
   }
 
   /** Retries on a full disk. After a restart, `recover` completes the execution. */
-  async #complete({ record: { devbox_id, id }, output: { stdout, stderr } }: LiveExecution, exitStatus: number) {
+  async #complete(live: LiveExecution, exitStatus: number) {
+    const { devbox_id, id } = live.record
+    const { stdout, stderr } = live.output
     const end = { exitStatus, endTimeMs: Date.now(), stdoutCut: stdout.isCut, stderrCut: stderr.isCut }
     const store = () => {
       this.#options.store.complete(devbox_id, id, end)
       return true
     }
     if (!(await untilStored(store, `Could not store the result of execution ${id}`))) return
+    live.release()
     this.#live.delete(keyOf(devbox_id, id))
     this.#changes.emit(keyOf(devbox_id, id))
   }
@@ -255,6 +307,11 @@ export class Executions {
     this.#allowances.delete(devboxId)
   }
 
+  /** Leaves the commands of a devbox running for the next service. */
+  async detach(devboxId: string): Promise<void> {
+    await Promise.all(this.#of(devboxId).map((live) => live.detach()))
+  }
+
   #allowance(account: string, devboxId: string): OutputAllowance {
     const existing = this.#allowances.get(devboxId)
     if (existing) return existing
@@ -285,6 +342,11 @@ export class Executions {
     return this.#options.store.get(devboxId, id) ?? notFound('execution', id)
   }
 }
+
+type LiveDevbox = ConstructorParameters<typeof LiveExecution>[0]['devbox']
+
+const shellKeyOf = ({ devbox_id, shell_name }: ExecutionRecord) =>
+  shell_name === null ? undefined : `${devbox_id} ${shell_name}`
 
 const keyOf = (devboxId: string, id: string) => `${devboxId} ${id}`
 

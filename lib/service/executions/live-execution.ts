@@ -1,25 +1,31 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { PassThrough, type Writable } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { BoxProcess, RunningDevbox } from '#lib/service/engine/box.ts'
-import { runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
+import type { BoxProcess, Held, RunningDevbox } from '#lib/service/engine/box.ts'
+import { followProcess, runScript, type Stream, streams } from '#lib/service/engine/run-script.ts'
 import { signalExitStatus } from '#lib/service/kit/exit-status.ts'
 import { quote } from '#lib/service/kit/quoting.ts'
 import type { ExecutionRecord } from '#lib/service/store/executions.ts'
 import type { CommandLog } from '#lib/service/store/logs/logs.ts'
-import { type OutputAllowance, OutputBuffer } from './output-buffer.ts'
+import { type OutputAllowance, OutputBuffer, readTail } from './output-buffer.ts'
 
 export const killedStatus = signalExitStatus('SIGKILL')
+export const lostMessage = 'the service restarted while this command was running; the command was killed'
+const maxLoggedLineBytes = 8 * 1024
+/** The name by which the next service finds the command. */
+export const holdOf = (executionId: string): string => `execution ${executionId}`
 
 interface Options {
   account: string
   record: ExecutionRecord
-  devbox: RunningDevbox
+  /** A promise while the devbox is taken over from an earlier service; undefined if it can't be. */
+  devbox: RunningDevbox | Promise<RunningDevbox | undefined>
+  /** Whether an earlier service has started it. */
+  isContinued?: boolean
   folder: string
   allowance: OutputAllowance
   log: CommandLog
-  attachStdin: boolean
   cwd?: string
   user?: string
 }
@@ -34,10 +40,12 @@ export class LiveExecution {
   readonly #canceled = Promise.withResolvers<void>()
   #canceledStatus: number | undefined
   #devboxStopped = false
+  #isDetached = false
   #process: BoxProcess | undefined
+  readonly #readers: Readable[] = []
 
   constructor(options: Options) {
-    const { account, record, folder, allowance, attachStdin } = options
+    const { account, record, folder, allowance, isContinued } = options
     this.account = account
     this.record = record
     this.#options = options
@@ -45,7 +53,8 @@ export class LiveExecution {
       stdout: new OutputBuffer(join(folder, 'stdout'), allowance),
       stderr: new OutputBuffer(join(folder, 'stderr'), allowance),
     }
-    this.stdin = attachStdin ? new Stdin() : undefined
+    if (isContinued) for (const stream of streams) this.output[stream].resume()
+    this.stdin = record.attach_stdin === 1 ? new Stdin() : undefined
   }
 
   get ended(): Promise<number> {
@@ -58,11 +67,12 @@ export class LiveExecution {
     if (exitStatus === undefined) {
       this.record.status = 'running'
       started()
-      exitStatus = await this.#spawn().catch((error: Error) => {
+      exitStatus = await this.#follow().catch((error: Error) => {
         this.#report(`could not start the command: ${error.message}`)
         return 126
       })
     }
+    if (this.#isDetached) return
     const killed = exitStatus === 0 ? undefined : await this.#whyKilled()
     if (killed !== undefined) {
       this.#report(`${killed}; the command was killed`)
@@ -76,7 +86,8 @@ export class LiveExecution {
 
   async #whyKilled(): Promise<string | undefined> {
     // A lost devbox ends its commands before its session does.
-    const end = await Promise.race([this.#options.devbox.box.ended, setImmediate(undefined)])
+    const devbox = await this.#options.devbox
+    const end = await Promise.race([devbox?.box.ended, setImmediate(undefined)])
     return end?.cause ?? (this.#devboxStopped ? 'the devbox was stopped' : undefined)
   }
 
@@ -97,23 +108,67 @@ export class LiveExecution {
     this.#canceled.resolve()
   }
 
-  #spawn(): Promise<number> {
-    const { devbox, cwd, user } = this.#options
-    return runScript(devbox, {
-      ...(cwd !== undefined && { cwd }),
-      ...(user !== undefined && { user }),
-      script: this.#script(),
-      attach: (stream, reader) => {
-        reader.pipe(this.output[stream].sink, { end: false })
-        reader.on('data', (chunk: Buffer) => this.#options.log.output(stream, chunk))
-      },
-      stdin: this.stdin !== undefined,
+  async #follow(): Promise<number> {
+    const { cwd, user, record, isContinued } = this.#options
+    const devbox = await this.#options.devbox
+    const following = {
+      attach: (stream: Stream, reader: Readable, held: Held | undefined) => this.#attach(stream, reader, held),
       canceled: () => this.#canceledStatus,
-      started: (process) => {
+      started: (process: BoxProcess) => {
         this.#process = process
         if (process.stdin) this.stdin?.connect(process.stdin)
       },
-    })
+    }
+    if (devbox && !isContinued)
+      return runScript(devbox, {
+        ...following,
+        ...(cwd !== undefined && { cwd }),
+        ...(user !== undefined && { user }),
+        script: this.#script(devbox),
+        stdin: this.stdin !== undefined,
+        hold: holdOf(record.id),
+      })
+    const { stdout, stderr } = this.output
+    const from = { stdout: stdout.size, stderr: stderr.size }
+    const process = await devbox?.box.survivors?.process(holdOf(record.id), from)
+    if (process) {
+      for (const stream of streams) await this.#logLineSoFar(stream)
+      return followProcess(process, following)
+    }
+    if (!this.#devboxStopped) this.#report(lostMessage)
+    return killedStatus
+  }
+
+  #attach(stream: Stream, reader: Readable, held: Held | undefined) {
+    const output = this.output[stream]
+    if (this.#isDetached) return
+    let offset = held?.from[stream] ?? 0
+    // Output was dropped before the service ended.
+    if (offset > output.size) output.isCut = true
+    output.onTaken = (bytes) => {
+      offset += bytes
+      held?.stored(stream, offset)
+    }
+    this.#readers.push(reader)
+    reader.pipe(output.sink, { end: false })
+    reader.on('data', (chunk: Buffer) => this.#options.log.output(stream, chunk))
+  }
+
+  async #logLineSoFar(stream: Stream) {
+    const { text } = await readTail(join(this.#options.folder, stream), maxLoggedLineBytes)
+    this.#options.log.output(stream, Buffer.from(text.slice(text.lastIndexOf('\n') + 1)))
+  }
+
+  /** Leaves it running for the next service. Resolves once its output so far is stored. */
+  async detach(): Promise<void> {
+    this.#isDetached = true
+    for (const reader of this.#readers) reader.destroy()
+    await Promise.all(streams.map((stream) => this.output[stream].end()))
+  }
+
+  /** Call once its end is stored. */
+  release(): void {
+    this.#process?.held?.release()
   }
 
   #report(message: string) {
@@ -122,10 +177,10 @@ export class LiveExecution {
     this.#options.log.output('stderr', line)
   }
 
-  #script(): string {
+  #script({ box }: RunningDevbox): string {
     const { command, shell_name } = this.record
     if (shell_name === null) return command
-    return shellScript(command, `${this.#options.devbox.box.run}/shell-${shellFileName(shell_name)}`)
+    return shellScript(command, `${box.run}/shell-${shellFileName(shell_name)}`)
   }
 }
 

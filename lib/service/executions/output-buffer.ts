@@ -1,4 +1,4 @@
-import { close, mkdirSync, openSync, write } from 'node:fs'
+import { close, mkdirSync, openSync, statSync, write } from 'node:fs'
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -50,6 +50,8 @@ export class OutputBuffer {
   #descriptor: number | undefined
   #size = 0
   isCut = false
+  /** Called when bytes have been stored or dropped. */
+  onTaken: ((bytes: number) => void) | undefined
   #ended = false
   readonly #grown = new Condition()
 
@@ -58,8 +60,8 @@ export class OutputBuffer {
     this.#allowance = allowance
     this.sink = new Writable({
       highWaterMark: maxUnwrittenBytes,
-      write: (chunk: Buffer, _encoding, done) => this.#store(chunk, done),
-      writev: (chunks, done) => this.#store(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
+      write: (chunk: Buffer, _encoding, done) => this.#take(chunk, done),
+      writev: (chunks, done) => this.#take(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
       destroy: (error, done) => {
         if (this.#descriptor === undefined) done(error)
         else close(this.#descriptor, () => done(error))
@@ -92,6 +94,22 @@ export class OutputBuffer {
       signal.removeEventListener('abort', this.#grown.notify)
       await handle?.close()
     }
+  }
+
+  /** Continues the file of an earlier service. */
+  resume(): void {
+    this.#size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  #take(chunk: Buffer, done: () => void): void {
+    this.#store(chunk, () => {
+      this.onTaken?.(chunk.length)
+      done()
+    })
   }
 
   #store(chunk: Buffer, done: () => void): void {

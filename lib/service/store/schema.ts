@@ -333,6 +333,13 @@ export const migrations: readonly string[] = [
     node_id TEXT PRIMARY KEY,
     deadline_ms INTEGER NOT NULL
   ) STRICT;`,
+  `ALTER TABLE executions ADD COLUMN attach_stdin INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE terminals (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    devbox_id TEXT NOT NULL,
+    name TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

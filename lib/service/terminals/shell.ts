@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { constants as os } from 'node:os'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { RawData, WebSocket } from 'ws'
-import { type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
+import { defaultSize, type PtySession, shellEndedCode, type terminalSignals } from '#lib/contract/terminals.ts'
 import type { BoxTerminal, RunningDevbox, Size, TerminalEvents } from '#lib/service/engine/box.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
@@ -34,14 +33,14 @@ export interface SessionKey {
 }
 
 export class Shell {
-  readonly id = randomUUID()
+  readonly id: string
   readonly name: string
   readonly account: string
   readonly devboxId: string
   readonly #devbox: RunningDevbox
-  readonly #terminal: BoxTerminal
+  #terminal!: BoxTerminal
   readonly #onEnd: () => void
-  readonly #history = new History()
+  #history = new History()
   #size: Size
   #client: TerminalClient | undefined
   #disconnectedAt: number | undefined
@@ -53,18 +52,65 @@ export class Shell {
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
-  constructor({ account, devboxId, name }: SessionKey, devbox: RunningDevbox, size: Size, onEnd: () => void) {
+  private constructor(
+    id: string,
+    { account, devboxId, name }: SessionKey,
+    devbox: RunningDevbox,
+    size: Size,
+    onEnd: () => void,
+  ) {
+    this.id = id
     this.name = name
     this.account = account
     this.devboxId = devboxId
     this.#devbox = devbox
     this.#size = size
     this.#onEnd = onEnd
-    this.#terminal = startShell(devbox, size, {
+    this.#startIdleTimer()
+  }
+
+  static start(id: string, key: SessionKey, devbox: RunningDevbox, size: Size, onEnd: () => void): Shell {
+    const shell = new Shell(id, key, devbox, size, onEnd)
+    try {
+      shell.#terminal = startShell(id, devbox, size, shell.#events)
+    } catch (cause) {
+      clearTimeout(shell.#idleTimer)
+      throw new ServiceError('unavailable', 'Could not start the terminal', { cause, retryAfterSeconds: 1 })
+    }
+    return shell
+  }
+
+  /** Continues the shell of an earlier service. Undefined if it is gone. */
+  static async resume(id: string, key: SessionKey, devbox: RunningDevbox, onEnd: () => void) {
+    const shell = new Shell(id, key, devbox, defaultSize, onEnd)
+    // Its client comes back to this service, and learns of an exit.
+    shell.#disconnectedAt = Number.POSITIVE_INFINITY
+    const terminal = await devbox.box.survivors?.terminal(holdOf(id), {
+      ...shell.#events,
+      attached({ offset, size, inputBytes }) {
+        shell.#history = new History(offset)
+        shell.#size = size
+        shell.inputBytes = inputBytes
+      },
+    })
+    if (!terminal) {
+      clearTimeout(shell.#idleTimer)
+      return undefined
+    }
+    shell.#terminal = terminal
+    shell.#holdFor(shell.#history.end)
+    return shell
+  }
+
+  get #events(): TerminalEvents {
+    return {
       data: (bytes) => this.#output(bytes),
       ended: (exitCode, signalName) => void this.#shellEnded(exitCode, signalName),
-    })
-    this.#startIdleTimer()
+    }
+  }
+
+  get outlivesService(): boolean {
+    return this.#devbox.box.survivors !== undefined
   }
 
   get attached(): boolean {
@@ -120,6 +166,15 @@ export class Shell {
   resize({ cols, rows }: Size): void {
     this.#size = { cols, rows }
     this.#terminal.resize({ cols, rows })
+  }
+
+  /** Leaves it running for the next service. */
+  detach(code: number, reason: string): void {
+    this.#sendPending()
+    this.#ended = true
+    clearTimeout(this.#idleTimer)
+    clearTimeout(this.#lostClientTimer)
+    this.#client?.close(code, reason)
   }
 
   signal(name: (typeof terminalSignals)[number]): Promise<boolean> {
@@ -218,15 +273,15 @@ export class Shell {
 
 const isDeliberateClose = (code: number) => code === closedNormallyCode || code === noCode
 
-const startShell = ({ box, env }: RunningDevbox, size: Size, events: TerminalEvents) => {
+/** The name by which the next service finds a shell. */
+export const holdOf = (id: string): string => `terminal ${id}`
+
+const startShell = (id: string, { box, env }: RunningDevbox, size: Size, events: TerminalEvents) => {
   const terminal = { TERM: 'xterm-256color', COLORTERM: 'truecolor' }
   // Unspecified: shell integration marks, and DEVDECK_SHELL_INTEGRATION=0 to turn them off.
   const marks = box.bashrc === undefined || env.DEVDECK_SHELL_INTEGRATION === '0' ? [] : ['--rcfile', box.bashrc]
-  try {
-    return box.openTerminal({ argv: [box.shell, ...marks, '-i'], env: { ...env, ...terminal } }, size, events)
-  } catch (cause) {
-    throw new ServiceError('unavailable', 'Could not start the terminal', { cause, retryAfterSeconds: 1 })
-  }
+  const command = { argv: [box.shell, ...marks, '-i'], env: { ...env, ...terminal }, hold: holdOf(id) }
+  return box.openTerminal(command, size, events)
 }
 
 /** More than can be in flight, so it can be resent after a lost connection. */
@@ -236,8 +291,14 @@ const firstHistoryBytes = 64 * 1024
 /** The most recent terminal output, addressed by byte offset. */
 class History {
   // Ring buffer: small chunks stored individually would use a hundred times their size.
-  #ring = Buffer.alloc(firstHistoryBytes)
-  end = 0
+  #ring: Buffer
+  readonly #start: number
+  end: number
+
+  constructor(start = 0) {
+    this.#ring = Buffer.alloc(start === 0 ? firstHistoryBytes : maxHistoryBytes)
+    this.#start = this.end = start
+  }
 
   add(chunk: Uint8Array): void {
     this.#growFor(chunk.length)
@@ -251,7 +312,7 @@ class History {
 
   /** Returns `after` if still available, otherwise the start of the first complete line. */
   startFor(after: number | undefined): number {
-    const oldest = Math.max(0, this.end - this.#ring.length)
+    const oldest = Math.max(this.#start, this.end - this.#ring.length)
     if (after !== undefined && after >= oldest && after <= this.end) return after
     return oldest === 0 ? 0 : oldest + this.from(oldest).indexOf('\n') + 1
   }

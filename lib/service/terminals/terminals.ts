@@ -1,17 +1,43 @@
+import { randomUUID } from 'node:crypto'
 import { defaultSize } from '#lib/contract/terminals.ts'
 import type { RunningDevbox, Size } from '#lib/service/engine/box.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import { type SessionKey, Shell } from './shell.ts'
+import { logFailure } from '#lib/service/kit/log.ts'
+import type { TerminalRecord, TerminalStore } from '#lib/service/store/terminals.ts'
+import { holdOf, type SessionKey, Shell } from './shell.ts'
 
 const devboxEndedCode = 4001
 const serviceStopsCode = 1001
 
 export class Terminals {
   readonly #maxPerAccount: number
+  readonly #store: TerminalStore
   readonly #shells = new Map<string, Shell>()
 
-  constructor(maxPerAccount: number) {
+  constructor(maxPerAccount: number, store: TerminalStore) {
     this.#maxPerAccount = maxPerAccount
+    this.#store = store
+  }
+
+  /** Names by which the shells of a devbox are found by the next service. */
+  holds(devboxId: string): string[] {
+    return this.#store.of(devboxId).map(({ id }) => holdOf(id))
+  }
+
+  /** Forgets the shells of other devboxes than these, which ended with an earlier service. */
+  keepOnly(devboxIds: { has(devboxId: string): boolean }): void {
+    this.#store.keepOnly(devboxIds)
+  }
+
+  /** Continues the shells that an earlier service started in a devbox. */
+  async resume(devboxId: string, devbox: RunningDevbox): Promise<void> {
+    const resume = async ({ id, account, name }: TerminalRecord) => {
+      const key = { account, devboxId, name }
+      const shell = await Shell.resume(id, key, devbox, () => this.#ended(key, id))
+      if (shell) this.#shells.set(keyOf(key), shell)
+      else this.#ended(key, id)
+    }
+    await Promise.all(this.#store.of(devboxId).map(resume))
   }
 
   find(key: SessionKey): Shell | undefined {
@@ -32,11 +58,22 @@ export class Terminals {
         `The account has reached its limit of ${count} terminal sessions; close one`,
         { retryAfterSeconds: 30 },
       )
-    const shell = new Shell(key, devbox, size ?? defaultSize, () => {
-      if (this.find(key) === shell) this.#shells.delete(keyOf(key))
-    })
+    const id = randomUUID()
+    if (devbox.box.survivors) this.#store.insert({ id, account: key.account, devbox_id: key.devboxId, name: key.name })
+    const shell = Shell.start(id, key, devbox, size ?? defaultSize, () => this.#ended(key, id))
     this.#shells.set(keyOf(key), shell)
     return { shell, created: true }
+  }
+
+  #ended(key: SessionKey, id: string) {
+    const shell = this.find(key)
+    if (shell?.id === id) this.#shells.delete(keyOf(key))
+    if (shell?.outlivesService === false) return
+    try {
+      this.#store.remove(id)
+    } catch (error) {
+      logFailure(`Could not store the end of terminal session ${key.name}`)(error)
+    }
   }
 
   endAll(devboxId: string, reason: string): void {
@@ -44,7 +81,8 @@ export class Terminals {
   }
 
   close(): void {
-    for (const shell of this.#shells.values()) shell.end(serviceStopsCode, 'The service is stopping')
+    for (const shell of this.#shells.values())
+      shell[shell.outlivesService ? 'detach' : 'end'](serviceStopsCode, 'The service is stopping')
   }
 }
 

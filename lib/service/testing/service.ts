@@ -113,11 +113,20 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     },
     close: async () => {
       await service.close()
+      if (config.engine === 'swarm') await removeDevboxes(serviceId)
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
       const left = findProcesses({ DEVDECK_SERVICE_ID: serviceId }).map((pid) => `${pid} ${readProc(pid, 'cmdline')}`)
       if (left.length > 0) throw new Error(`The service left processes: ${left.join(', ')}`)
     },
   }
+}
+
+/** They outlive the service. */
+const removeDevboxes = async (serviceId: string) => {
+  const { api } = (await sharedSwarm()).manager
+  const query = { filters: { label: [`devdeck.service=${serviceId}`] } }
+  const services = await api.json<{ ID: string }[]>('GET', '/services', { query })
+  await Promise.all(services.map(({ ID }) => api.json('DELETE', `/services/${ID}`)))
 }
 
 interface RawRequest {

@@ -1,7 +1,7 @@
 import WebSocket from 'ws'
 import type { TestService } from './service.ts'
 
-export const attach = (service: TestService, path: string, protocols: string[] = []) => {
+export const attach = (service: Pick<TestService, 'url'>, path: string, protocols: string[] = []) => {
   const socket = new WebSocket(service.url.replace('http', 'ws') + path, protocols)
   let output = ''
   let binary = true

@@ -35,6 +35,8 @@ import { createObjectStore } from '#lib/service/store/objects.ts'
 import { createSecretStore } from '#lib/service/store/secrets.ts'
 import { createSnapshotStore } from '#lib/service/store/snapshots.ts'
 import { StorageQuota } from '#lib/service/store/storage-quota.ts'
+import { createTerminalStore } from '#lib/service/store/terminals.ts'
+import { Terminals } from '#lib/service/terminals/terminals.ts'
 
 export const sandboxProblem = await bubblewrapProblem()
 
@@ -111,6 +113,7 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     lostAndFound: limits.lostAndFound,
     logs,
     executions,
+    terminals: new Terminals(0, createTerminalStore(database)),
     engineOf: () => engine,
     engineFor: () => 'local',
     folderOf,

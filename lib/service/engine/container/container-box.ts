@@ -4,13 +4,26 @@ import type { Duplex } from 'node:stream'
 import type { ContainerStats } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logFailure } from '#lib/service/kit/log.ts'
-import type { Archive, Box, BoxEnd, BoxProcess, BoxTerminal, Command, Size, TerminalEvents, Usage } from '../box.ts'
+import type {
+  Archive,
+  Box,
+  BoxEnd,
+  BoxProcess,
+  BoxTerminal,
+  Command,
+  Size,
+  Survivors,
+  TerminalEvents,
+  Usage,
+} from '../box.ts'
 import { connectInside } from './connect-inside.ts'
 import { openContainerTerminal } from './container-terminal.ts'
 import { type EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
 import type { ContainerEvent } from './engine-events.ts'
 import { type ExecTarget, runInside, startProcess } from './exec.ts'
+import { openHeldTerminal, startHeldProcess } from './held.ts'
 import { bashrcPath, putFiles, runFolder } from './install.ts'
+import { createSurvivors, holdIdOf } from './survivors.ts'
 
 interface Options {
   api: EngineApi
@@ -21,6 +34,9 @@ interface Options {
   uid: number
   gid: number
   hasBash: boolean
+  hasPerl: boolean
+  /** Whether it keeps running when the service ends. */
+  outlivesService?: boolean
   /** Whether its first process is the image's. */
   runsImage: boolean
   /** Of commands, unless they set the variables themselves. */
@@ -49,17 +65,32 @@ export class ContainerBox implements Box {
   readonly node?: { id: string; hostname: string }
   readonly containerId: string
   readonly devboxId: string
+  readonly survivors?: Survivors
   readonly #options: Options
   readonly #target: ExecTarget
   readonly #end: (end: BoxEnd | undefined) => void
   readonly #exits = new Map<string, PromiseWithResolvers<number>>()
+  /** Not once perl was removed from the devbox. */
+  #canHold: boolean
   #stopping: Promise<void> | undefined
   #hasEnded = false
   #reportedKills = 0
   #killEvents = 0
 
   constructor(options: Options) {
-    const { api, containerId, devboxId, home, cwd, env, hasBash, notEnforced, onEnd } = options
+    const {
+      api,
+      containerId,
+      devboxId,
+      home,
+      cwd,
+      env,
+      hasBash,
+      hasPerl,
+      outlivesService = false,
+      notEnforced,
+      onEnd,
+    } = options
     this.#options = options
     this.containerId = containerId
     this.devboxId = devboxId
@@ -94,6 +125,8 @@ export class ContainerBox implements Box {
         this.#reportedKills = Math.max(this.#reportedKills, kills)
       },
     }
+    this.#canHold = outlivesService && hasPerl
+    if (outlivesService) this.survivors = createSurvivors(this.#target, hasPerl)
   }
 
   setOnline(isOnline: boolean): Promise<void> {
@@ -112,12 +145,30 @@ export class ContainerBox implements Box {
     }
   }
 
-  start(command: Command): Promise<BoxProcess> {
+  async start(command: Command): Promise<BoxProcess> {
+    const hold = this.#holdOf(command)
+    const held = hold && (await startHeldProcess(this.#target, hold, command))
+    if (held) return held
+    if (hold) this.#canHold = false
     return startProcess(this.#target, command)
   }
 
   openTerminal(command: Command, size: Size, events: TerminalEvents): BoxTerminal {
-    return openContainerTerminal(this.#target, command, size, events)
+    const hold = this.#holdOf(command)
+    if (!hold) return openContainerTerminal(this.#target, command, size, events)
+    const terminal = openHeldTerminal(this.#target, hold, command, size, events)
+    void terminal.connected.then(
+      (isHeld) => {
+        if (!isHeld) this.#canHold = false
+      },
+      () => undefined,
+    )
+    return terminal
+  }
+
+  // The run folder belongs to the devbox's user.
+  #holdOf({ hold, user }: Command): string | undefined {
+    return this.#canHold && hold !== undefined && user === undefined ? holdIdOf(hold) : undefined
   }
 
   async putRunFile(prefix: string, text: string) {
@@ -165,6 +216,10 @@ export class ContainerBox implements Box {
     const result = await runInside(this.#target, argv).catch(() => undefined)
     const availableKiB = Number(result?.output.trim().split(/\s+/)[3])
     return result?.status === 0 && availableKiB < diskFullBelowKiB
+  }
+
+  detach(): void {
+    this.#end(undefined)
   }
 
   stop(): Promise<void> {

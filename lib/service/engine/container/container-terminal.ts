@@ -123,12 +123,7 @@ export const openContainerTerminal = (
     },
     async kill(signal, kind) {
       const process = await pid.promise
-      if (process === undefined || hasEnded) return false
-      if (kind === 'process') return killInside(target, signal, process, command.user)
-      const argv = ['/bin/sh', '-c', foregroundGroup, 'sh', process]
-      const found = await runInside(target, argv, command.user).catch(() => undefined)
-      const group = Number(found?.output)
-      return group > 0 && killInside(target, signal, `-${group}`, command.user)
+      return process !== undefined && !hasEnded && killTerminal(target, signal, kind, process, command.user)
     },
     stopInput() {
       stopsInput = true
@@ -137,4 +132,18 @@ export const openContainerTerminal = (
       checkPending()
     },
   }
+}
+
+export const killTerminal = async (
+  target: ExecTarget,
+  signal: NodeJS.Signals,
+  kind: 'foreground' | 'process',
+  process: string,
+  user?: string,
+): Promise<boolean> => {
+  if (kind === 'process') return killInside(target, signal, process, user)
+  const argv = ['/bin/sh', '-c', foregroundGroup, 'sh', process]
+  const found = await runInside(target, argv, user).catch(() => undefined)
+  const group = Number(found?.output)
+  return group > 0 && killInside(target, signal, `-${group}`, user)
 }

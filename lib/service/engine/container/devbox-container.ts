@@ -126,6 +126,7 @@ export const boxOptions = (spec: BoxSpec, image: Image, facts: ImageFacts, info:
     uid,
     gid,
     hasBash: facts.hasBash,
+    hasPerl: facts.hasPerl,
     runsImage: run !== undefined,
     notEnforced: notEnforced(spec, image.Config.Volumes ?? {}, info),
   }

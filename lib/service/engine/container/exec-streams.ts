@@ -14,32 +14,10 @@ export interface ExecStreams {
  * streams.
  */
 export const splitStreams = (socket: Readable, mark?: string): ExecStreams => {
-  const full = new Set<Readable>()
-  const stream = () => {
-    const readable = new Readable({
-      read() {
-        full.delete(readable)
-        if (full.size === 0) socket.resume()
-      },
-      destroy(error, done) {
-        full.delete(readable)
-        if (stdout.destroyed && stderr.destroyed) socket.destroy()
-        else if (full.size === 0) socket.resume()
-        done(error)
-      },
-    })
-    return readable
-  }
-  const stdout = stream()
-  const stderr = stream()
+  const { stdout, stderr, push } = pausingStreams(socket)
   const first = Promise.withResolvers<string | undefined>()
   const marks = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const
   const filters = [new MarkFilter(mark, marks[0].resolve), new MarkFilter(mark, marks[1].resolve)] as const
-  const push = (readable: Readable, bytes: Buffer) => {
-    if (bytes.length === 0 || readable.destroyed || readable.push(bytes)) return
-    full.add(readable)
-    socket.pause()
-  }
   let line = mark === undefined ? undefined : Buffer.alloc(0)
   const takeFirstLine = (bytes: Buffer): Buffer => {
     if (line === undefined) return bytes
@@ -70,16 +48,44 @@ export const splitStreams = (socket: Readable, mark?: string): ExecStreams => {
   }
 }
 
+/** Streams whose unread output pauses `source`, which is destroyed with them. */
+export const pausingStreams = (source: Record<'pause' | 'resume' | 'destroy', () => unknown>) => {
+  const full = new Set<Readable>()
+  const stream = () => {
+    const readable = new Readable({
+      read() {
+        full.delete(readable)
+        if (full.size === 0) source.resume()
+      },
+      destroy(error, done) {
+        full.delete(readable)
+        if (stdout.destroyed && stderr.destroyed) source.destroy()
+        else if (full.size === 0) source.resume()
+        done(error)
+      },
+    })
+    return readable
+  }
+  const stdout = stream()
+  const stderr = stream()
+  const push = (readable: Readable, bytes: Buffer) => {
+    if (bytes.length === 0 || readable.destroyed || readable.push(bytes)) return
+    full.add(readable)
+    source.pause()
+  }
+  return { stdout, stderr, push }
+}
+
 const headerBytes = 8
 
-/** Reads frames of a stream type, three zero bytes, a length and data. */
-class FrameReader {
-  readonly #onData: (type: number, bytes: Buffer) => void
+/** Reads frames of a type, three zero bytes, a length and data, which comes in pieces; `left` is what is missing. */
+export class FrameReader {
+  readonly #onData: (type: number, bytes: Buffer, left: number) => void
   #header = Buffer.alloc(0)
   #left = 0
   #type = 0
 
-  constructor(onData: (type: number, bytes: Buffer) => void) {
+  constructor(onData: (type: number, bytes: Buffer, left: number) => void) {
     this.#onData = onData
   }
 
@@ -98,7 +104,7 @@ class FrameReader {
         const part = bytes.subarray(0, this.#left)
         this.#left -= part.length
         bytes = bytes.subarray(part.length)
-        this.#onData(this.#type, part)
+        this.#onData(this.#type, part, this.#left)
       }
     }
   }

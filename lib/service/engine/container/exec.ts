@@ -23,7 +23,7 @@ export interface ExecTarget {
   countKills(kills: number): void
 }
 
-const lostStatus = 137
+export const lostStatus = 137
 // The engine may report an exit before its last output has arrived.
 const lastOutputMs = 200
 
@@ -51,7 +51,7 @@ export const createExec = async (
 }
 
 /** Resolves with the exit status of an ended exec; undefined while it runs. */
-const inspectExec = async (api: EngineApi, id: string): Promise<number | undefined> => {
+export const inspectExec = async (api: EngineApi, id: string): Promise<number | undefined> => {
   const { Running, ExitCode } = await api.json<{ Running: boolean; ExitCode: number | null }>('GET', `/exec/${id}/json`)
   return Running ? undefined : (ExitCode ?? lostStatus)
 }

@@ -8,10 +8,12 @@ export interface ImageFacts {
   passwd: string
   group: string
   hasBash: boolean
+  hasPerl: boolean
   /** Top-level folders that are symlinks. */
   links: ReadonlySet<string>
 }
 
+export const perlPath = '/usr/bin/perl'
 const writtenFolders = ['/etc', '/home', '/run', '/tmp']
 
 /** Reads facts from a container that was just created from an image, once per image. */
@@ -27,9 +29,10 @@ export const createFactReader = (api: EngineApi) => {
       const content = await api.json<Buffer>('GET', archive, { query: { path } }).catch(ifMissing)
       return (content && firstFile(content)) ?? ''
     }
-    const [hasShell, hasBash, links, passwd, group] = await Promise.all([
+    const [hasShell, hasBash, hasPerl, links, passwd, group] = await Promise.all([
       stat('/bin/sh'),
       stat('/bin/bash'),
+      stat(perlPath),
       Promise.all(writtenFolders.map(async (path) => ((await stat(path))?.linkTarget ? path : []))),
       read('/etc/passwd'),
       read('/etc/group'),
@@ -38,7 +41,13 @@ export const createFactReader = (api: EngineApi) => {
       throw new ServiceError('invalid_argument', 'The image has no /bin/sh, which devboxes require', {
         shouldRetry: false,
       })
-    const facts = { passwd, group, hasBash: hasBash !== undefined, links: new Set(links.flat()) }
+    const facts = {
+      passwd,
+      group,
+      hasBash: hasBash !== undefined,
+      hasPerl: hasPerl !== undefined,
+      links: new Set(links.flat()),
+    }
     known.set(imageId, facts)
     return facts
   }

@@ -9,6 +9,7 @@ import { type TarEntry, tar } from './tar.ts'
 
 export const runFolder = '/run/devdeck'
 export const runCommandPath = '/run/devdeck-command'
+export const holdPath = '/run/devdeck-hold'
 export const bashrcPath = '/run/devdeck-bashrc'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -24,6 +25,7 @@ export const serviceFiles = ({ links }: ImageFacts, { uid, gid }: Owner): TarEnt
   ...folder(links, '/run', 0o755),
   { path: runFolder, mode: 0o700, uid, gid },
   { path: runCommandPath, mode: 0o644, content: read('./run-command.sh') },
+  { path: holdPath, mode: 0o644, content: read('./hold.pl') },
   { path: bashrcPath, mode: 0o644, content: read('../bashrc') },
 ]
 

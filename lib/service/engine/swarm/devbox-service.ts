@@ -53,7 +53,8 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networks, co
         Command: entrypoint,
         Args: command,
         Hostname: container.Hostname,
-        Env: container.Env,
+        // A start of the service kills the processes of this host with its id.
+        Env: container.Env.filter((line) => !line.startsWith('DEVDECK_SERVICE_ID=')),
         ...(container.User !== undefined && { User: container.User }),
         ...(container.WorkingDir !== undefined && { Dir: container.WorkingDir }),
         ...(container.Healthcheck && { Healthcheck: container.Healthcheck }),

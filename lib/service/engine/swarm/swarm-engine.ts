@@ -61,6 +61,8 @@ export const createSwarmEngine = ({
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
   const waiting = new Map<string, WaitingDevbox>()
+  /** Devboxes that an earlier service left running, until they are adopted. */
+  const left = new Set<string>()
   /** Devboxes whose services stay; unknown until `recover`. */
   let kept: Set<string> | undefined
   let isKnown: (devboxId: string) => boolean = () => false
@@ -127,7 +129,7 @@ export const createSwarmEngine = ({
         box.lost(`Node ${node.hostname} restarted the container engine`, 'node_lost')
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
-      if (starting.has(devboxId)) continue
+      if (starting.has(devboxId) || left.has(devboxId)) continue
       if (!kept.has(devboxId) && isKnown(devboxId)) await removeService(devboxId)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(node.api, Id)
     }
@@ -292,6 +294,7 @@ export const createSwarmEngine = ({
       api: node.api,
       containerId,
       ...boxOptions(spec, image, facts, await readInfo(node)),
+      outlivesService: true,
       node: { id: node.id, hostname: node.hostname },
       ...network,
       onEnd: () => boxes.delete(containerId),
@@ -341,6 +344,7 @@ export const createSwarmEngine = ({
       ...disks,
       remove(devboxId) {
         kept?.delete(devboxId)
+        left.delete(devboxId)
         return disks.remove(devboxId)
       },
     },
@@ -353,6 +357,7 @@ export const createSwarmEngine = ({
         : undefined,
     async start(spec, report) {
       kept?.add(spec.devboxId)
+      left.delete(spec.devboxId)
       starting.add(spec.devboxId)
       try {
         return await start(spec, report)
@@ -361,13 +366,25 @@ export const createSwarmEngine = ({
       }
     },
     async adopt(spec, report) {
-      const found = await findContainer(spec.devboxId)
-      if (!found?.container.State.Running) return undefined
-      const { node, container, task } = found
+      const { devboxId } = spec
+      const task = await taskOf(manager, serviceName(devboxId)).catch(ifMissing)
+      const containerId = task?.Status.ContainerStatus?.ContainerID
+      const node = task?.NodeID === undefined ? undefined : nodes.find(task.NodeID)
+      const state = nodes.nodes().find(({ id }) => id === task?.NodeID)
+      if (containerId && (!node || state?.state === 'down'))
+        return { cause: `Node ${state?.hostname ?? task?.NodeID} was lost`, reason: 'node_lost' }
+      // Rejects if the node can't be reached.
+      const container = node && containerId ? await inspect(node, containerId).catch(ifMissing) : undefined
+      if (!task || !node || !container?.State.Running) {
+        left.delete(devboxId)
+        return undefined
+      }
       const joined = await networks.adopt(spec, task, report)
       const image = await node.api.json<ImageReference['inspect']>('GET', `/images/${container.Image}/json`)
       const facts = await readFacts(node, container.Image, container.Id)
-      return boxOf(spec, { node, containerId: container.Id, task, joined, image }, facts)
+      const box = await boxOf(spec, { node, containerId: container.Id, task, joined, image }, facts)
+      left.delete(devboxId)
+      return box
     },
     async requireAvailable() {
       const problem = nodes.managerProblem()
@@ -390,8 +407,9 @@ export const createSwarmEngine = ({
           : 'The disk of the devbox is lost, and the devbox has no snapshot'
       throw new ServiceError('invalid_argument', problem, { shouldRetry: false })
     },
-    async recover(devboxIds, isKnownDevbox) {
+    async recover(devboxIds, isKnownDevbox, running = new Set()) {
       kept = new Set(devboxIds)
+      for (const id of running) left.add(id)
       isKnown = isKnownDevbox
       const problem = await nodes.connected.then(
         () => undefined,
@@ -405,7 +423,7 @@ export const createSwarmEngine = ({
     },
     async close() {
       nodes.close()
-      await Promise.all([...boxes.values()].map((box) => box.stop().catch(logFailure('Could not stop a container'))))
+      for (const box of boxes.values()) box.detach()
       await networks.close()
     },
   }

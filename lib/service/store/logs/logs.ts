@@ -270,6 +270,8 @@ interface LoggedCommand {
   cmd: string
   cmd_id?: string
   shell_name?: string | null
+  /** Whether an earlier service has logged its start. */
+  isContinued?: boolean
 }
 
 export interface CommandLog {
@@ -277,7 +279,7 @@ export interface CommandLog {
   end(exitCode: number): void
 }
 
-const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCommand): CommandLog => {
+const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name, isContinued }: LoggedCommand): CommandLog => {
   const about = { source, ...(cmd_id && { cmd_id }), ...(shell_name && { shell_name }) }
   let left = maxCommandBytes
   const log = (level: 'info' | 'warn', message: string) => {
@@ -292,7 +294,7 @@ const logCommand = (file: LogFile, { source, cmd, cmd_id, shell_name }: LoggedCo
     stderr: new LineSplitter((line) => log('warn', line)),
   }
   file.begin()
-  file.append({ level: 'info', ...about, cmd: toMessage(Buffer.from(cmd)) })
+  if (!isContinued) file.append({ level: 'info', ...about, cmd: toMessage(Buffer.from(cmd)) })
   return {
     output(stream, chunk) {
       if (left > 0) lines[stream].push(chunk)
