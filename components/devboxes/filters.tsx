@@ -65,9 +65,7 @@ export const DevboxFilters = ({ params, nodes, filter }: DevboxFiltersProps) => 
         />
       </div>
       <p className="text-sm text-muted">
-        {
-          'Enter ages like 30min, 24h or 7d. Filters other than search, metadata and a single status apply to loaded devboxes.'
-        }
+        {`Enter ages like 30min, 24h or 7d. Filters other than search, metadata${nodes.length > 0 ? ', node' : ''} and a single status apply to loaded devboxes.`}
       </p>
     </>
   )

@@ -91,10 +91,12 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
                   data-row=""
                   aria-expanded={isOpen}
                   onClick={() => props.onToggle?.(row.original)}
-                  className={classes(rowLinkClasses, 'w-full text-left', !meta.lines && 'truncate')}
+                  className={classes(rowLinkClasses, 'w-full text-left')}
                 >
-                  <ChevronRight aria-hidden className={classes('-ml-1 inline size-4', isOpen && 'rotate-90')} />
-                  {content}
+                  <span className="flex min-w-0 items-center gap-1">
+                    <ChevronRight aria-hidden className={classes('size-4 shrink-0', isOpen && 'rotate-90')} />
+                    {content}
+                  </span>
                 </button>
               )}
             </th>
