@@ -63,26 +63,17 @@ const reasonOf = (
   return known ?? { why: <VisibleText max={300}>{reason}</VisibleText>, next: otherwise }
 }
 
-/** What a resume continues from while the node and its disk are away: the last suspension, else the last snapshot. */
+/** What a resume continues from while the node and its disk are away: the newer of the last stop and the last snapshot. */
 const LostDisk = ({ devbox: { id, node, state_transitions } }: { devbox: Devbox }) => {
   const cluster = useCluster()
-  const suspendedMs = state_transitions.findLast(({ status }) => status === 'suspended')?.transition_time_ms
-  const snapshots = useInfiniteQuery({
-    ...snapshotQueries.list({ devbox_id: id, limit: 1, include_total_count: false }),
-    enabled: suspendedMs === undefined,
-  })
-  const snapshot = snapshots.data?.pages[0]?.snapshots[0]
-  const hostname = <VisibleText max={60}>{node?.hostname ?? 'the node'}</VisibleText>
-  const source =
-    suspendedMs !== undefined ? (
-      <>
-        its disk as of its last suspension, <RelativeTime ms={suspendedMs} />
-      </>
-    ) : snapshot ? (
-      <>
-        its last snapshot, taken <RelativeTime ms={snapshot.create_time_ms} />
-      </>
-    ) : null
+  const snapshots = useInfiniteQuery(snapshotQueries.list({ devbox_id: id, limit: 1, include_total_count: false }))
+  const snapshotMs = snapshots.data?.pages[0]?.snapshots[0]?.create_time_ms ?? 0
+  const stoppedMs = lastStopMs(state_transitions) ?? 0
+  const hostname = (
+    <VisibleText max={60} className="whitespace-nowrap">
+      {node?.hostname ?? 'the node'}
+    </VisibleText>
+  )
   if (!cluster?.registry)
     return (
       <p>
@@ -90,17 +81,27 @@ const LostDisk = ({ devbox: { id, node, state_transitions } }: { devbox: Devbox 
         back.
       </p>
     )
-  return source ? (
+  if (snapshotMs === 0 && stoppedMs === 0)
+    return snapshots.isPending ? null : (
+      <p>
+        It was never suspended and has no snapshot, so it can’t continue on another node. Resume it once {hostname} is
+        back with its disk.
+      </p>
+    )
+  return (
     <p>
-      Resume it to continue on another node from {source}. Later changes are lost, unless {hostname} is back by then
+      Resume it to continue on another node from its{' '}
+      {snapshotMs > stoppedMs ? 'last snapshot, taken' : 'disk as of its last suspension,'}{' '}
+      <RelativeTime ms={Math.max(snapshotMs, stoppedMs)} />. Later changes are lost, unless {hostname} is back by then
       with its disk.
     </p>
-  ) : (
-    <p>
-      It was never suspended and has no snapshot, so it can’t continue on another node. Resume it once {hostname} is
-      back with its disk.
-    </p>
   )
+}
+
+/** When it stopped running before its last run. */
+const lastStopMs = (transitions: Devbox['state_transitions']): number | undefined => {
+  const [last, lastButOne] = transitions.flatMap(({ status }, index) => (status === 'running' ? [index] : [])).reverse()
+  return last === undefined || lastButOne === undefined ? undefined : transitions[lastButOne + 1]?.transition_time_ms
 }
 
 const failures: Record<string, Reason> = {

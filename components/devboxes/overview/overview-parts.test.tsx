@@ -1,5 +1,8 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
+import { clusterQueries } from '#components/cluster/queries.ts'
+import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { UsageCharts } from '../log/usage-charts.tsx'
@@ -9,6 +12,7 @@ import { Ending } from './ending.tsx'
 const devboxOf = (part: object): Devbox => readLeniently(Devbox, { id: 'dbx_1', status: 'running', ...part })
 const textOf = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 const nothing = () => undefined
+const minute = 60_000
 const endingOf = (part: object) => textOf(renderToStaticMarkup(<Ending devbox={devboxOf(part)} onCopy={nothing} />))
 
 it.each([
@@ -19,6 +23,45 @@ it.each([
   const text = textOf(renderToStaticMarkup(<Isolation isolation={isolation} />))
   expect(text).toContain(label)
   expect(text).toContain('Memory: not limited')
+})
+
+it('says what a devbox of a lost node continues from, and what is lost', () => {
+  const lost = (registry: string | null, snapshotMs: number | undefined, ...statuses: string[]) => {
+    const client = new QueryClient()
+    const cluster = { nodes: [], registry, waiting_devboxes: 0, placement: [] }
+    client.setQueryData(clusterQueries.known().queryKey, { cluster, operator_refusal: null })
+    const query = { devbox_id: 'dbx_1', limit: 1, include_total_count: false }
+    const snapshots = snapshotMs === undefined ? [] : [{ create_time_ms: Date.now() - snapshotMs }]
+    client.setQueryData(snapshotQueries.list(query).queryKey, {
+      pages: [{ snapshots, has_more: false }],
+      pageParams: [undefined],
+    } as never)
+    const state_transitions = statuses.map((status, at) => ({
+      status,
+      transition_time_ms: Date.now() - (10 - at) * minute,
+    }))
+    const devbox = {
+      status: 'failure',
+      failure_reason: 'node_lost',
+      node: { id: 'n', hostname: 'node-3' },
+      state_transitions,
+    }
+    return textOf(
+      renderToStaticMarkup(
+        <QueryClientProvider client={client}>
+          <Ending devbox={devboxOf(devbox)} onCopy={nothing} />
+        </QueryClientProvider>,
+      ),
+    )
+  }
+  const suspended = ['running', 'suspending', 'suspended', 'resuming', 'running', 'failure']
+  expect(lost('r:5000', undefined, 'running', 'failure')).toMatch(/can’t continue on another node.*once node-3 is back/)
+  expect(lost('r:5000', undefined, ...suspended)).toMatch(
+    /disk as of its last suspension, 9 min ago.*Later changes are lost/,
+  )
+  expect(lost('r:5000', minute, ...suspended)).toMatch(/last snapshot, taken 1 min ago/)
+  expect(lost('r:5000', 30 * minute, ...suspended)).toMatch(/last suspension, 9 min ago/)
+  expect(lost(null, minute, ...suspended)).toMatch(/no registry.*Resume it once node-3 is back/)
 })
 
 it('explains why a devbox ended, even for an unknown reason', () => {
