@@ -68,6 +68,7 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
   /** Networks whose last devbox may still run. */
   const leaving = new Set<PoolNetwork>()
   const members = new Map<string, Member>()
+  const groups = new Map<string, Promise<string>>()
 
   const proxies = createProxies({
     manager,
@@ -91,7 +92,6 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
       Name: `${prefix}-${name}`,
       Driver: 'overlay',
       Internal: true,
-      CheckDuplicate: true,
       Labels: { 'devdeck.service': serviceId, ...labels },
     }
     try {
@@ -156,8 +156,10 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
   }
 
   const findPool = async () => {
+    // Others that are listed may have been removed: the manager's own node has them until their containers have ended.
+    const existing = await proxies.networkIds()
     for (const { Id, Labels } of await listNetworks()) {
-      if (Labels['devdeck.pool'] === undefined) continue
+      if (!existing.has(Id) || Labels['devdeck.pool'] === undefined) continue
       const batch = Number(Labels['devdeck.pool'])
       const network = { id: Id, batch }
       const found = batches.get(batch)
@@ -199,12 +201,15 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
       free = free.filter((network) => network.batch !== batch)
       batches.delete(batch)
     }
-    const groups = new Set([...members.values()].map(({ group }) => group))
     for (const { Id, Labels } of await listNetworks()) {
       const { 'devdeck.pool': batch, 'devdeck.group': group } = Labels
-      const isUnused =
-        batch === undefined ? group !== undefined && !groups.has(group) : !growing && !batches.has(Number(batch))
-      if (isUnused && !used.has(Id)) await removeNetwork(Id)
+      const isNeeded =
+        batch === undefined
+          ? [...members.values()].some((member) => member.group === group)
+          : growing || [...batches.values()].some(({ networks }) => networks.some(({ id }) => id === Id))
+      if (isNeeded || used.has(Id)) continue
+      if (group !== undefined) groups.delete(group)
+      await removeNetwork(Id)
     }
   }
 
@@ -217,6 +222,13 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
     }
   }
 
+  const groupNetwork = (group: string) => {
+    const id = groups.get(group) ?? createNetwork(`group-${group}`, { 'devdeck.group': group })
+    groups.set(group, id)
+    id.catch(() => groups.delete(group))
+    return id
+  }
+
   const networksOf = async (spec: Spec, network: PoolNetwork, report: Report): Promise<DevboxNetworks> => {
     const { devboxId, group, hostname, privateNetwork } = spec
     const reported = new Set<string>()
@@ -227,7 +239,7 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
     }
     const member: Member = { network, group, isOpen: false, blocked }
     members.set(devboxId, member)
-    const groupId = group === undefined ? undefined : await createNetwork(`group-${group}`, { 'devdeck.group': group })
+    const groupId = group === undefined ? undefined : await groupNetwork(group)
     const attachments: Attachment[] = [
       { Target: network.id },
       ...(groupId === undefined ? [] : [{ Target: groupId, Aliases: [hostname] }]),

@@ -185,6 +185,9 @@ export const createProxies = ({ manager, nodes, serviceId, placement, onBlocked 
     untilListening,
     key: () => key,
     urlOf: (nodeId: string, token: string) => `http://devdeck:${token}@${aliasOf(nodeId)}:${proxyPort}`,
+    /** Networks that proxies use. */
+    networkIds: async () =>
+      new Set((await list()).flatMap(({ Spec }) => Spec.TaskTemplate.Networks.map(({ Target }) => Target))),
     async removeAll() {
       await Promise.all((await list()).map(({ ID }) => remove(ID)))
     },
