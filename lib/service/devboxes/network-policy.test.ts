@@ -117,6 +117,14 @@ print(u.urlopen(u.Request("http://registry.allowed.example:${port}/x?y", b"12345
     expect(await run('tail -n +3 /proc/net/dev | cut -d: -f1')).toBe('lo')
   })
 
+  it('refuses a policy that allows devboxes', async () => {
+    const body = { name: 'group', allow_devbox_to_devbox: true }
+    const { id: network_policy_id } = await client.networkPolicies.create({ body })
+    await expect(client.devboxes.create({ body: { launch_parameters: { network_policy_id } } })).rejects.toMatchObject({
+      code: 'not_implemented',
+    })
+  })
+
   it('lets other devboxes reach any public name through the proxy', async () => {
     const other = await client.devboxes.createAndAwaitRunning({ body: {} })
     expect(other.isolation?.not_enforced.join()).toContain('Network: outbound goes through an HTTP proxy only (slirp4')
