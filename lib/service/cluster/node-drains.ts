@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { devboxRefusal } from '#lib/contract/devboxes.ts'
 import type { Cluster, ClusterNodeState } from '#lib/service/engine/box.ts'
 import type { Evictions } from '#lib/service/evictions/evictions.ts'
+import { countOf } from '#lib/service/kit/amounts.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
 import { at } from '#lib/service/kit/timer.ts'
 import { waitForChange } from '#lib/service/kit/wait-for-change.ts'
@@ -15,7 +16,7 @@ const maxWaitMs = 24 * 60 * 60 * 1000
 interface Options {
   cluster: Cluster
   store: NodeDrainStore
-  devboxes: Pick<DevboxStore, 'find' | 'onNode'>
+  devboxes: Pick<DevboxStore, 'find' | 'onNode' | 'countSuspendedOn'>
   evictions: Evictions
   /** Status changes of devboxes. */
   changes: EventEmitter
@@ -104,7 +105,9 @@ export class NodeDrains {
     store.remove(id)
     this.#pending.delete(id)
     const hostname = cluster.nodes().find((node) => node.id === id)?.hostname ?? id
-    logError({ level: 'info', message: `Node ${hostname} is drained` })
+    const disks = devboxes.countSuspendedOn(id)
+    const left = `. The disks of ${countOf(disks, 'suspended devbox', 'suspended devboxes')} are on it only`
+    logError({ level: disks > 0 ? 'warn' : 'info', message: `Node ${hostname} is drained${disks > 0 ? left : ''}` })
   }
 
   /** Retries while the manager can't be reached. */

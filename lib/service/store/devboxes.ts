@@ -146,6 +146,10 @@ export const createDevboxStore = (database: Database) => {
     onNode: (nodeId: string): string[] =>
       table.where(`node ->> '$.id' = ? AND ${occupiesNode}`, nodeId).map(({ id }) => id),
 
+    /** Suspended devboxes whose disks are on this node only. */
+    countSuspendedOn: (nodeId: string): number =>
+      table.where("node ->> '$.id' = ? AND status = 'suspended'", nodeId).length,
+
     countByNode: (): Map<string, number> =>
       new Map(countByNode.all().map(({ id, total }) => [String(id), Number(total)])),
 
