@@ -62,7 +62,7 @@ export const ScenarioOutcome = z.object({
   warnings: z.nullish(z.array(z.string())),
   /** Whether a warning may have affected the score, which is then not comparable. */
   environment_differs: z.nullish(z.boolean()),
-  /** Where the trial ran: container, bubblewrap or none. */
+  /** Where the trial ran: swarm, container, bubblewrap or none. */
   engine: z.nullish(z.string()),
   agent_version: z.nullish(z.string()),
   usage: z.nullish(AgentUsage),

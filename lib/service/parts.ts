@@ -239,7 +239,11 @@ const startBenchmarks = async (
     devboxes,
     executions,
     isolation,
-    images: engines.images && { images: engines.images, listFile: join(dataDir.path, taskImagesFile) },
+    images: engines.images && {
+      engine: engines.cluster ? 'swarm' : 'container',
+      images: engines.images,
+      listFile: join(dataDir.path, taskImagesFile),
+    },
     datasetRoots: config.datasets,
     strictEnvironments: config.strictEnvironments,
     maxTrials: config.maxTrials,

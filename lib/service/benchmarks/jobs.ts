@@ -66,7 +66,7 @@ interface Options {
   maxEnvironmentBytes: number
   strictEnvironments: boolean
   /** Undefined without a container engine. */
-  images: { images: Images; listFile: string } | undefined
+  images: { engine: 'container' | 'swarm'; images: Images; listFile: string } | undefined
   folderOf: (devboxId: string) => string
   devboxFolder: string
   logFolderOf: (scenarioRunId: string) => string

@@ -78,6 +78,10 @@ export class Workbench {
     return this.#devbox().box.archive !== undefined
   }
 
+  get isInCluster(): boolean {
+    return this.#devbox().box.node !== undefined
+  }
+
   get tmp(): string {
     return this.#devbox().box.tmp
   }

@@ -167,10 +167,10 @@ export const buildEnvironment = async (
 }
 
 const startContainer = async (
-  { options: { settings, signal }, reveal }: TrialContext,
+  { options: { settings, signal }, reveal, log }: TrialContext,
   { workbench, startLimit }: TrialDevbox,
   { folder, hasDockerfile, hasFiles, healthcheck }: TaskEnvironment,
-  { workdir, user, env: taskEnv }: TaskContainer,
+  { workdir, user, env: taskEnv, run }: TaskContainer,
 ): Promise<BuiltEnvironment> => {
   const hasTests = await workbench.startWithin(startLimit.seconds, startLimit.error, async (limit) => {
     await workbench.started(limit)
@@ -179,13 +179,15 @@ const startContainer = async (
     return workbench.exists('/tests')
   })
   workbench.user = user
+  if (workbench.isInCluster && run.services)
+    log.warn({ sentence: 'In a swarm, services have no internet access', differs: false })
   const env = { ...taskEnv, ...environmentOf(settings.environment.env, reveal) }
   if (healthcheck) await waitUntilHealthy(workbench, healthcheck, { cwd: workdir, env, signal })
   const dockerfile = hasDockerfile ? await readFile(join(folder, 'Dockerfile'), 'utf8') : ''
-  return { workdir, user, hasTests, hasSetuidFiles: usesSetuid.test(dockerfile), env }
+  return { workdir, user, hasTests, hasSetuidFiles: !workbench.isInCluster && usesSetuid.test(dockerfile), env }
 }
 
-/** Containers run with no-new-privileges. */
+/** Containers run with no-new-privileges, which a swarm can't set. */
 const usesSetuid = /\bsudo\b|\bchmod\s+(?:-\S+\s+)*(?:0?[4-7]\d{3}|[ugoa]*\+[rwx]*s)\b/
 
 const makeWorkdir = (workbench: Workbench, workdir: string, signal: AbortSignal) =>

@@ -38,7 +38,7 @@ export const runHarborTrial = async (deps: TrialDeps, options: TrialOptions): Pr
   const { task, problems } = await readTask(scenario.path, { forceBuild, hasImages: deps.images !== undefined })
   let devbox: TrialDevbox | undefined
   let agent: TrialAgent | undefined
-  let engine: string | null = deps.images ? 'container' : null
+  let engine: string | null = deps.images?.engine ?? null
   let rewards: Rewards | null = null
   let exception: RunFailure | null = null
   try {

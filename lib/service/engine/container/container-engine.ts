@@ -306,7 +306,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       })
       boxes.set(containerId, box)
       signal.throwIfAborted()
-      if (services) await services.up(containerId, { isOnline: spec.network === 'public' })
+      if (services) await services.up({ id: containerId, isOnline: spec.network === 'public' })
       else await api.json('POST', `/containers/${containerId}/start`)
       await openNetwork(spec, box, { proxy, hasServices: services !== undefined })
       if (found) await box.emptyRunFolder()

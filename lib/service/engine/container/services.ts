@@ -16,6 +16,17 @@ interface Options {
   hostConfig: Record<string, unknown>
   cores: number
   signal: AbortSignal
+  /** Where the networks are overlays of a swarm. */
+  manager?: EngineApi
+}
+
+export interface MainContainer {
+  id: string
+  isOnline: boolean
+  /** Default: starts the container through the API. */
+  start?: () => Promise<unknown>
+  /** Default: as the engine reports it. */
+  untilHealthy?: () => Promise<void>
 }
 
 /** The containers beside the one of a devbox, with their networks and volumes. */
@@ -39,18 +50,38 @@ export class Services {
   }
 
   async createNetworks(): Promise<void> {
-    const { api, names, run } = this.#options
+    const { api, manager, names, run } = this.#options
     for (const name of this.#networks) {
-      const Internal = run.internalNetworks?.includes(name) ?? false
-      const body = { Name: this.#prefix + name, CheckDuplicate: true, Internal, Labels: names.labels }
-      await api.json('POST', '/networks/create', { body }).catch((error: unknown) => {
+      const isInternal = run.internalNetworks?.includes(name) ?? false
+      const body = {
+        Name: this.#prefix + name,
+        CheckDuplicate: true,
+        Labels: names.labels,
+        // An overlay with a way out would also reach the nodes.
+        ...(manager ? { Driver: 'overlay', Attachable: true, Internal: true } : { Internal: isInternal }),
+      }
+      await (manager ?? api).json('POST', '/networks/create', { body }).catch((error: unknown) => {
         if (!(error instanceof EngineResponseError) || error.status !== 409) throw error
       })
     }
   }
 
+  /** The networks of the devbox's container, for the service of a swarm. */
+  attachments(): Promise<{ Target: string; Aliases: string[] }[]> {
+    const { manager, run } = this.#options
+    return Promise.all(
+      networksOf(run).map(async ({ name, aliases }) => {
+        const { Id } = await (manager ?? this.#options.api).json<{ Id: string }>(
+          'GET',
+          `/networks/${this.#prefix}${name}`,
+        )
+        return { Target: Id, Aliases: [mainService, ...aliases] }
+      }),
+    )
+  }
+
   /** Starts all containers in the order of their dependencies, and waits until those with a health check are healthy. */
-  async up(mainId: string, { isOnline }: { isOnline: boolean }): Promise<void> {
+  async up(main: MainContainer): Promise<void> {
     const { api, run, signal } = this.#options
     const services = run.services ?? []
     const stop = new AbortController()
@@ -63,22 +94,24 @@ export class Services {
       const started = (async () => {
         const { dependsOn = [] } = service ?? run
         await Promise.all(dependsOn.map((dependency) => reached(dependency)))
-        const id = service ? await this.#create(service) : mainId
-        if (!service && isOnline) await this.#connect(mainId, networksOf(run).slice(1), mainService)
-        await api.json('POST', `/containers/${id}/start`, { signal: until })
+        const id = service ? await this.#create(service) : main.id
+        const ownStart = service ? undefined : main.start
+        if (!service && !ownStart && main.isOnline) await this.#connect(id, networksOf(run).slice(1), mainService)
+        await (ownStart?.() ?? api.json('POST', `/containers/${id}/start`, { signal: until }))
         return id
       })()
       starting.set(name, started)
       return started
     }
-    const reached = async ({ service, condition }: Dependency) =>
-      untilReached(api, await start(service), { name: `Service ${service}`, condition }, until)
+    const reached = async ({ service, condition }: Dependency | { service: string; condition: 'up' }) => {
+      const id = await start(service)
+      const isChecked = service === mainService && main.untilHealthy && ['healthy', 'up'].includes(condition)
+      if (isChecked) await main.untilHealthy?.()
+      await untilReached(api, id, { name: `Service ${service}`, condition: isChecked ? 'started' : condition }, until)
+    }
     try {
-      await Promise.all(
-        [mainService, ...services.map(({ name }) => name)].map(async (name) =>
-          untilReached(api, await start(name), { name: `Service ${name}`, condition: 'up' }, until),
-        ),
-      )
+      const names = [mainService, ...services.map(({ name }) => name)]
+      await Promise.all(names.map((service) => reached({ service, condition: 'up' })))
     } catch (error) {
       stop.abort()
       await Promise.allSettled(starting.values())
@@ -189,6 +222,7 @@ export const removeServices = async (
   api: EngineApi,
   serviceId: string,
   isGone: (devboxId: string) => boolean,
+  { onlyContainers = false } = {},
 ): Promise<void> => {
   const filters = { label: [`devdeck.service=${serviceId}`, 'devdeck.beside'] }
   const found = ({ Labels }: { Labels?: Record<string, string> | null }) => isGone(Labels?.['devdeck.beside'] ?? '')
@@ -196,9 +230,13 @@ export const removeServices = async (
     api
       .json('DELETE', path, { query })
       .catch(ifMissing)
+      .catch((error: unknown) => {
+        if (!(error instanceof EngineResponseError) || !/already in progress/.test(error.message)) throw error
+      })
       .catch(logFailure(`Could not remove ${path} from the container engine`))
   const containers = await api.json<Found[]>('GET', '/containers/json', { query: { all: true, filters } })
   await Promise.all(containers.filter(found).map(({ Id }) => remove(`/containers/${Id}`, { force: true, v: true })))
+  if (onlyContainers) return
   const networks = await api.json<Found[]>('GET', '/networks', { query: { filters } })
   await Promise.all(networks.filter(found).map(({ Id }) => remove(`/networks/${Id}`)))
   const { Volumes } = await api.json<{ Volumes: (Found & { Name: string })[] | null }>('GET', '/volumes', {

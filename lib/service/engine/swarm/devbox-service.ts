@@ -1,7 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '#lib/service/kit/errors.ts'
-import type { BoxSpec, Limits } from '../box.ts'
-import { capabilitiesOf, configFor, type Image, limitsOf, runOf } from '../container/devbox-container.ts'
+import type { BoxSpec, ImageRun, Limits } from '../box.ts'
+import { hostConfigOf } from '../container/container-run.ts'
+import {
+  capabilitiesOf,
+  configFor,
+  type Image,
+  limitsOf,
+  maxContainerLog,
+  namesOf,
+  runOf,
+} from '../container/devbox-container.ts'
 import type { EngineApi } from '../container/engine-api.ts'
 import { NodeLost } from '../node-lost.ts'
 
@@ -41,7 +50,11 @@ export const reservationOf = (limits: Pick<Limits, 'cpuCores' | 'memoryBytes'>, 
 export const devboxService = (spec: BoxSpec, { name, image, config, networks, constraints, reserved }: Options) => {
   const container = configFor(spec, { Id: image, Config: config })
   const { CapDrop, Memory, NanoCpus, PidsLimit, Ulimits, ShmSize } = limitsOf(spec.limits, Number.POSITIVE_INFINITY)
-  const share = reservationOf(spec.limits, reserved)
+  const run = runOf(spec)
+  const own: Partial<ReturnType<typeof hostConfigOf>> = run
+    ? hostConfigOf(run, namesOf(spec), Number.POSITIVE_INFINITY)
+    : {}
+  const share = reservationOf(needsOf(spec.limits, run?.services), reserved)
   const [entrypoint, command] = processOf(spec, container, config)
   return {
     Name: name,
@@ -57,7 +70,8 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networks, co
         Env: container.Env.filter((line) => !line.startsWith('DEVDECK_SERVICE_ID=')),
         ...(container.User !== undefined && { User: container.User }),
         ...(container.WorkingDir !== undefined && { Dir: container.WorkingDir }),
-        ...(container.Healthcheck && { Healthcheck: container.Healthcheck }),
+        // The swarm would end a devbox that is unhealthy.
+        Healthcheck: { Test: ['NONE'] },
         OpenStdin: container.OpenStdin,
         StopSignal: container.StopSignal,
         StopGracePeriod: 1,
@@ -66,21 +80,32 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networks, co
         Ulimits,
         // Names of the swarm only. Without this, an engine whose host has its resolver on loopback resolves all names.
         DNSConfig: { Nameservers: ['127.0.0.1'], Options: ['timeout:1', 'attempts:1'] },
-        Mounts: [{ Type: 'tmpfs', Target: '/dev/shm', TmpfsOptions: { SizeBytes: ShmSize } }],
+        Hosts: own.ExtraHosts?.map((host) => host.replace(/^([^:]+):(.*)$/, '$2 $1')),
+        Mounts: [
+          { Type: 'tmpfs', Target: '/dev/shm', TmpfsOptions: { SizeBytes: own.ShmSize ?? ShmSize } },
+          ...Object.keys(own.Tmpfs ?? {}).map((Target) => ({ Type: 'tmpfs', Target })),
+          ...(own.Mounts ?? []),
+        ],
       },
       Resources: {
-        Limits: { NanoCPUs: NanoCpus, MemoryBytes: Memory, Pids: PidsLimit },
+        Limits: { NanoCPUs: own.NanoCpus ?? NanoCpus, MemoryBytes: own.Memory ?? Memory, Pids: PidsLimit },
         Reservations: { NanoCPUs: Math.round(share.cpuCores * 1e9), MemoryBytes: Math.round(share.memoryBytes) },
       },
       RestartPolicy: { Condition: 'none' },
       Placement: { Constraints: constraints },
       Networks: networks,
-      LogDriver: { Name: runOf(spec) ? 'json-file' : 'none' },
+      LogDriver: run ? { Name: maxContainerLog.Type, Options: maxContainerLog.Config } : { Name: 'none' },
     },
     Mode: { Replicated: { Replicas: 1 } },
     EndpointSpec: { Mode: 'dnsrr' },
   }
 }
+
+/** With those of the containers beside it that state theirs. */
+const needsOf = ({ cpuCores, memoryBytes }: Limits, services: ImageRun['services'] = []) => ({
+  cpuCores: services.reduce((sum, service) => sum + (service.cpuCores ?? 0), cpuCores),
+  memoryBytes: services.reduce((sum, service) => sum + (service.memoryBytes ?? 0), memoryBytes),
+})
 
 const processOf = (
   spec: BoxSpec,

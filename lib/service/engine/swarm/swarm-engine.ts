@@ -1,9 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-
-import type { BoxEngine, BoxSpec, Cluster, ClusterNodeState, Images, WaitingDevbox } from '../box.ts'
-
+import type { BoxEngine, BoxSpec, Cluster, ClusterNodeState, ImageRun, Images, WaitingDevbox } from '../box.ts'
 import { removeUnfinishedCommits } from '../container/commit.ts'
 import { ContainerBox, stopContainer } from '../container/container-box.ts'
 import { putRunFiles } from '../container/container-run.ts'
@@ -16,13 +14,15 @@ import { untilReached } from '../container/services.ts'
 import { NodeLost } from '../node-lost.ts'
 import { devboxService, goFile, type Reserved, reservationOf, taskOf, untilPlaced } from './devbox-service.ts'
 import { createSwarmDisks } from './disks.ts'
+import { untilHealthy } from './healthcheck.ts'
 import { createSwarmImages, type ImageReference } from './images.ts'
 import { createSwarmNetworks } from './networks.ts'
 import { type SwarmNode, SwarmNodes } from './nodes.ts'
 import { isTooLong } from './proxy/token.ts'
 import { createRegistry } from './registry.ts'
-import { readCredentials } from './registry-credentials.ts'
+import { readCredentials, registryOf } from './registry-credentials.ts'
 import { createSavedImages } from './saved-images.ts'
+import { createServicesBeside } from './services-beside.ts'
 
 export interface SwarmOptions {
   manager: EngineAddress
@@ -60,6 +60,8 @@ export const createSwarmEngine = ({
   const serviceName = (devboxId: string): string => `${prefix}-${devboxId}`
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
+  /** Devboxes with containers beside theirs. */
+  const withServices = new Set<string>()
   const waiting = new Map<string, WaitingDevbox>()
   /** Devboxes that an earlier service left running, until they are adopted. */
   const left = new Set<string>()
@@ -100,6 +102,12 @@ export const createSwarmEngine = ({
     registryAddress === undefined ? undefined : createRegistry({ address: registryAddress, manager, credentials })
   const stored = { nodes: () => nodes.reachable(), registry, prefix, serviceId }
   const images = createSwarmImages({ ...stored, credentials })
+  const beside = createServicesBeside({
+    manager,
+    serviceId,
+    reference: (image, signal) => images.reference(image, signal),
+    credentialsOf: (image) => credentials(registryOf(image)),
+  })
   const saved = createSavedImages({ ...stored, unreachable: () => nodes.unreachable() })
   const networks = createSwarmNetworks({ manager, nodes, serviceId, placement })
 
@@ -133,6 +141,8 @@ export const createSwarmEngine = ({
       if (!kept.has(devboxId) && isKnown(devboxId)) await removeService(devboxId)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(node.api, Id)
     }
+    const active = new Set([...starting, ...[...boxes.values()].map((box) => box.devboxId)])
+    beside.remove((devboxId) => !active.has(devboxId), [node])
   }
 
   /** The manager's side of `reconcile`: services without a container on a node that can be reached. */
@@ -158,6 +168,7 @@ export const createSwarmEngine = ({
   const removeService = async (devboxId: string): Promise<void> => {
     await deleteService(devboxId)
     networks.leave(devboxId)
+    if (withServices.delete(devboxId)) beside.remove((id) => id === devboxId, nodes.reachable())
   }
 
   const deleteService = (devboxId: string) =>
@@ -240,8 +251,11 @@ export const createSwarmEngine = ({
 
   const create = async (spec: BoxSpec, report: Report) => {
     const { devboxId, signal } = spec
+    if (runOf(spec)?.services) withServices.add(devboxId)
+    const services = await beside.prepare(spec)
     const reference = await imageFor(spec, report)
     const joined = await networks.join(spec, report)
+    joined.attachments.push(...(services?.attachments ?? []))
     const body = devboxService(spec, {
       name: serviceName(devboxId),
       image: reference.image,
@@ -251,7 +265,7 @@ export const createSwarmEngine = ({
       constraints: [
         ...placement,
         ...(spec.placement ?? []),
-        ...(reference.nodeId === undefined ? [] : [`node.id==${reference.nodeId}`]),
+        ...[reference.nodeId, ...(services?.nodeIds ?? [])].flatMap((id) => (id === undefined ? [] : `node.id==${id}`)),
       ],
     })
     // Not aborted: the swarm would still create it.
@@ -278,7 +292,7 @@ export const createSwarmEngine = ({
       })
       const node = nodes.find(placed.nodeId)
       if (!node) throw new Error(`the swarm placed it on node ${placed.nodeId}, whose API can't be reached`)
-      return { node, ...placed, joined, image: reference.inspect }
+      return { node, ...placed, joined, services, image: reference.inspect }
     } finally {
       waiting.delete(devboxId)
     }
@@ -286,7 +300,7 @@ export const createSwarmEngine = ({
 
   const boxOf = async (
     spec: BoxSpec,
-    { node, containerId, task, joined, image }: Omit<Awaited<ReturnType<typeof create>>, 'nodeId'>,
+    { node, containerId, task, joined, image }: Omit<Awaited<ReturnType<typeof create>>, 'nodeId' | 'services'>,
     facts: ImageFacts,
   ): Promise<ContainerBox> => {
     const { notEnforced, ...network } = await joined.open({ containerId, task }, node)
@@ -304,12 +318,32 @@ export const createSwarmEngine = ({
     return box
   }
 
+  /** Lets the container run what the image of a task runs, with its services. */
+  const startRun = async (
+    box: ContainerBox,
+    { node, containerId, services, image }: Awaited<ReturnType<typeof create>>,
+    { healthcheck }: ImageRun,
+    { network, signal }: BoxSpec,
+  ): Promise<void> => {
+    const { api } = node
+    const start = () => putFiles(api, containerId, [{ path: goFile, mode: 0o644, content: '' }], signal)
+    const healthy = () => untilHealthy(box, healthcheck, image.Config, signal)
+    if (services) {
+      box.ended
+        .then(() => beside.stop(node, box.devboxId))
+        .catch(logFailure(`Could not stop the services of devbox ${box.devboxId}`))
+      const main = { id: containerId, isOnline: network !== 'none', start, untilHealthy: healthy }
+      return services.up(node, (await readInfo(node)).NCPU, main)
+    }
+    await start()
+    await untilReached(api, containerId, { name: 'The container', condition: 'started' }, signal)
+    await healthy()
+  }
+
   const start = async (spec: BoxSpec, report: Report): Promise<ContainerBox> => {
     const { devboxId, hasRun, signal } = spec
     const run = runOf(spec)
     let node: SwarmNode | undefined
-    if (run?.services)
-      throw new ServiceError('not_implemented', 'Compose services do not run in the swarm', { shouldRetry: false })
     try {
       const placed = await create(spec, report)
       const { containerId, image } = placed
@@ -322,16 +356,15 @@ export const createSwarmEngine = ({
       const box = await boxOf(spec, placed, facts)
       signal.throwIfAborted()
       if (hasRun) await box.emptyRunFolder()
-      if (run) {
-        await putFiles(api, containerId, [{ path: goFile, mode: 0o644, content: '' }], signal)
-        await untilReached(api, containerId, { name: 'The container', condition: 'up' }, signal)
-      }
+      if (run) await startRun(box, placed, run, spec)
       return box
     } catch (error) {
-      for (const [id, box] of boxes) if (box.devboxId === devboxId) boxes.delete(id)
+      const started = [...boxes.values()].find((box) => box.devboxId === devboxId)
+      if (started) boxes.delete(started.containerId)
+      if (started && node && !isUnavailable(error))
+        await stopContainer(node.api, started.containerId).catch(logFailure('Could not stop a container'))
       await removeService(devboxId).catch(logFailure(`Could not remove the service of devbox ${devboxId}`))
-      if (node && error instanceof ServiceError && error.code === 'unavailable')
-        throw new NodeLost(`Node ${node.hostname} was lost`, { cause: error })
+      if (node && isUnavailable(error)) throw new NodeLost(`Node ${node.hostname} was lost`, { cause: error })
       throw error
     }
   }
@@ -428,6 +461,8 @@ export const createSwarmEngine = ({
     },
   }
 }
+
+const isUnavailable = (error: unknown) => error instanceof ServiceError && error.code === 'unavailable'
 
 interface ContainerSummary {
   Id: string

@@ -30,7 +30,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const info = (id: string): ImageInfo => ({ id, user: '', workdir: '/', env: {}, hasHealthcheck: false })
 const taskImages = (maxBytes = 0) =>
-  new TaskImages({ images, listFile: join(folder, 'list.json'), maxBytes, log: () => undefined })
+  new TaskImages({ engine: 'container', images, listFile: join(folder, 'list.json'), maxBytes, log: () => undefined })
 const build = (from: TaskImages, name: string, more = {}) => {
   mkdirSync(join(folder, name), { recursive: true })
   writeFileSync(join(folder, name, 'Dockerfile'), `FROM base\nENV NAME=${name}\n`)

@@ -16,6 +16,8 @@ export interface ImageSource extends BuildContext {
 }
 
 interface Options {
+  /** Where they run. */
+  engine: 'container' | 'swarm'
   images: Images
   /** Of the images built and their last use. */
   listFile: string
@@ -48,6 +50,10 @@ export class TaskImages {
   constructor(options: Options) {
     this.#options = options
     this.#built = builtImages(options.listFile)
+  }
+
+  get engine(): string {
+    return this.#options.engine
   }
 
   async info(image: string, signal: AbortSignal): Promise<ImageInfo> {
