@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
 import type { BoxProcess, TerminalEvents } from '../box.ts'
 import { ContainerBox } from './container-box.ts'
@@ -27,7 +27,7 @@ describe.skipIf(!hasDocker)('in a container', () => {
       api: docker.api,
       containerId: id,
       devboxId: 'dbx_1',
-      cwd: '/tmp',
+      cwd: '/',
       ...owner,
       hasBash: hasPerl,
       hasPerl,
@@ -86,7 +86,7 @@ describe.skipIf(!hasDocker)('in a container', () => {
       status: 7,
     })
     again?.held?.release()
-    await vi_until(async () => (await last.survivors?.process('numbers', { stdout: 0, stderr: 0 })) === undefined)
+    await until(async () => (await last.survivors?.process('numbers', { stdout: 0, stderr: 0 })) === undefined)
   })
 
   test('input, signals and the size reach what an earlier service started', async () => {
@@ -97,14 +97,20 @@ describe.skipIf(!hasDocker)('in a container', () => {
       'read -r a; echo "got $a"; trap "echo interrupted; exit 3" INT; while :; do sleep 0.1; done',
       true,
     )
-    const events: TerminalEvents = { data: () => undefined, ended: () => undefined }
+    let shown = ''
+    const events: TerminalEvents = {
+      data: (bytes) => {
+        shown += Buffer.from(bytes).toString()
+      },
+      ended: () => undefined,
+    }
     const shell = first.openTerminal(
       { argv: ['/bin/bash', '--norc', '-i'], env: {}, hold: 'shell' },
       { cols: 90, rows: 20 },
       events,
     )
     shell.write(Buffer.from('x=kept; echo pid $$\n'))
-    await delay(500)
+    await until(async () => /^pid \d+\r$/m.test(shown))
     first.detach()
     const box = open()
     await box.survivors?.keepOnly(['input', 'shell'])
@@ -133,8 +139,32 @@ describe.skipIf(!hasDocker)('in a container', () => {
     expect(output).toContain(`kept ${pid} 10 70`)
     box.detach()
   })
+
+  test('without perl, an earlier service leaves no commands and terminals, but everything else', async () => {
+    const id = await start('busybox')
+    onTestFinished(() => docker.api.json('DELETE', `/containers/${id}`, { query: { force: true } }))
+    const first = open(id, false)
+    const background = 'sleep 4000 >/dev/null 2>&1 &'
+    await (await first.start({ argv: ['/bin/sh', '-c', background], env: {} })).exited
+    await first.start({ argv: ['/bin/sh', '-c', 'sleep 4001; true'], env: {}, hold: 'command' })
+    const events: TerminalEvents = { data: () => undefined, ended: () => undefined }
+    first
+      .openTerminal({ argv: ['/bin/sh'], env: {}, hold: 'shell' }, { cols: 80, rows: 24 }, events)
+      .write(Buffer.from('sleep 4002\n'))
+    const sleeps = async () => {
+      const { Processes } = await docker.api.json<{ Processes: string[][] }>('GET', `/containers/${id}/top`)
+      return Processes.flatMap((process) => /sleep \d+$/.exec(process.at(-1) ?? '')?.[0] ?? []).sort()
+    }
+    await until(async () => (await sleeps()).length === 4)
+    first.detach()
+    const box = open(id, false)
+    await box.survivors?.keepOnly(['command', 'shell'])
+    expect(await box.survivors?.process('command', { stdout: 0, stderr: 0 })).toBeUndefined()
+    await until(async () => (await sleeps()).length === 2)
+    expect(await sleeps()).toEqual(['sleep 1000', 'sleep 4000'])
+  })
 })
 
-const vi_until = async (check: () => Promise<boolean>) => {
+const until = async (check: () => Promise<boolean>) => {
   while (!(await check())) await delay(20)
 }
