@@ -185,6 +185,7 @@ const NodeProblems = ({ nodes }: { nodes: readonly ClusterNode[] }) => {
                 <TextLink
                   href={devboxesPath({ node: node.hostname, status: 'failure', trials: 'shown' })}
                   prefetch={false}
+                  className="underline"
                 >
                   Devboxes lost with it
                 </TextLink>
