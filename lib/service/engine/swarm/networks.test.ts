@@ -43,9 +43,12 @@ describe.skipIf(!hasSwarm)('the networks of devboxes in a swarm', () => {
   afterAll(async () => {
     machine?.close()
     outside?.close()
+    // They would go on without the service.
+    await Promise.all(made.map((id) => service.client.devboxes.shutdown({ params: { id } })))
     await service?.close()
   })
 
+  const made: string[] = []
   let policies = 0
   const policy = async (rules: Omit<NetworkPolicyCreate, 'name'>) =>
     (await service.client.networkPolicies.create({ body: { name: `policy ${++policies}`, ...rules } })).id
@@ -56,6 +59,7 @@ describe.skipIf(!hasSwarm)('the networks of devboxes in a swarm', () => {
       ...(network_policy_id !== undefined && { launch_parameters: { network_policy_id } }),
       ...(node !== undefined && { metadata: { 'devdeck.placement': `node.hostname==node-${node}` } }),
     })
+    made.push(id)
     await service.reach(id, 'running')
     return id
   }
