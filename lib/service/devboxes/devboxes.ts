@@ -560,6 +560,7 @@ export class Devboxes {
     try {
       await this.#save(id)
     } catch (error) {
+      if (this.#closing.signal.aborted) return
       if (!(error instanceof ServiceError)) logFailure(`Could not save the disk of devbox ${id}`)(error)
       this.#logDisk(id, 'warn', `The disk stays on its node: ${(error as Error).message}`)
       this.#unsaved.add(id)

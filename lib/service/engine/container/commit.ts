@@ -16,14 +16,19 @@ interface CommitOptions {
   labels: Readonly<Record<string, string>>
   serviceId: string
   signal: AbortSignal
+  /** Also before the chain of layers gets too long. */
+  flatten?: boolean
+  /** Labels of a flattened image, by the bytes of what later layers had replaced. */
+  flatLabels?: (replacedBytes: number) => Record<string, string>
 }
 
 /** Makes an image of a container's disk. Returns its ID and the size of what the container has written. */
 export const commit = async (
   api: EngineApi,
   container: string,
-  { name, labels, serviceId, signal }: CommitOptions,
+  { name, labels, ...options }: CommitOptions,
 ): Promise<{ id: string; sizeBytes: number }> => {
+  const { signal } = options
   const query = { container, ...splitName(name), pause: true }
   const { Id } = await api
     .json<{ Id: string }>('POST', '/commit', { query, body: { Labels: labels }, signal, timeoutMs: maxCommitMs })
@@ -35,14 +40,15 @@ export const commit = async (
   const [top] = await api.json<{ Size: number }[]>('GET', `/images/${Id}/history`)
   const image = await api.json<ImageInspectInfo>('GET', `/images/${Id}/json`)
   const isDeep = (image.RootFS.Layers?.length ?? 0) > maxLayers
-  return { id: isDeep ? await flatten(api, image, { name, serviceId, signal }) : Id, sizeBytes: top?.Size ?? 0 }
+  const id = isDeep || options.flatten ? await flatten(api, image, { name, ...options }) : Id
+  return { id, sizeBytes: top?.Size ?? 0 }
 }
 
 /** Moves a tag to an image with the same files in one layer. */
 const flatten = async (
   api: EngineApi,
-  { Id, Config }: ImageInspectInfo,
-  { name, serviceId, signal }: Omit<CommitOptions, 'labels'>,
+  { Id, Config, Size }: ImageInspectInfo,
+  { name, serviceId, signal, flatLabels }: Omit<CommitOptions, 'labels'>,
 ): Promise<string> => {
   const containers: string[] = []
   const create = async (image: string, config: object) => {
@@ -57,7 +63,9 @@ const flatten = async (
     const imported = await importFiles(api, await create(Id, {}), signal)
     // An import can't set all of the configuration, a commit can.
     const query = { container: await create(imported, Config), ...splitName(name) }
-    const request = { query, body: Config, signal, timeoutMs: maxCommitMs }
+    const files = await api.json<ImageInspectInfo>('GET', `/images/${imported}/json`)
+    const body = { ...Config, Labels: { ...Config.Labels, ...flatLabels?.(Size - files.Size) } }
+    const request = { query, body, signal, timeoutMs: maxCommitMs }
     const flat = await api.json<{ Id: string }>('POST', '/commit', request)
     return flat.Id
   } finally {

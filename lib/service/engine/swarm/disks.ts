@@ -25,7 +25,7 @@ interface Continued {
 
 export interface SwarmDisks extends Disks {
   save: NonNullable<Disks['save']>
-  /** Whether a new container can have the disk. */
+  /** Whether a new container can have the disk. Rejects with `unavailable` while the registry is away. */
   isSaved(devboxId: string): Promise<boolean>
   ofSnapshot(snapshotId: string): Promise<SavedImage | undefined>
   /** Takes over the disk of a devbox that has run, and removes its old container. */
@@ -116,12 +116,16 @@ export const createSwarmDisks = (options: Options): SwarmDisks => {
         const name = snapshotOf(snapshotId)
         const found = await containerOf(devboxId)
         if (!found && (await hasService(devboxId))) throw away()
-        if (!found) return saved.copy(diskOf(devboxId), name)
+        if (!found) return saved.copy(diskOf(devboxId), name, signal)
         const { node, containerId } = found
         return saved.commit(node, { containerId, name, signal: unlessLost(node, signal) })
       }),
 
-    isSaved: async (devboxId) => (await saved.find(diskOf(devboxId))) !== undefined,
+    async isSaved(devboxId) {
+      const disk = await saved.find(diskOf(devboxId))
+      if (disk) await saved.requireUsable(disk)
+      return disk !== undefined
+    },
     ofSnapshot: (snapshotId) => saved.find(snapshotOf(snapshotId)),
     hasSnapshot: async (snapshotId) => (await saved.find(snapshotOf(snapshotId))) !== undefined,
     removeSnapshot: (snapshotId) => saved.remove(snapshotOf(snapshotId)),

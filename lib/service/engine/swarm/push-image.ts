@@ -7,6 +7,7 @@ const pushTimeoutMs = 60 * 60 * 1000
 // The engine reports progress, but not while the registry checks a large layer.
 const quietMs = 5 * 60 * 1000
 
+const pingMs = 10_000
 const untagTimeoutMs = 10_000
 
 interface PushMessage {
@@ -26,11 +27,15 @@ export const pushImage = async (
       retryAfterSeconds: 10,
       cause,
     })
+  let pings: NodeJS.Timeout | undefined
   try {
     const auth = (await registry.credentials()) ?? {}
     const path = `/images/${registry.address}/${repository}/push`
     const output = await api.stream('POST', path, { query: { tag }, auth, signal, timeoutMs: pushTimeoutMs })
     output.setTimeout(quietMs, () => output.destroy(new Error(`no progress for ${quietMs / 60_000} minutes`)))
+    // A node may vanish without closing the connection.
+    const check = () => void api.json('GET', '/_ping', { timeoutMs: pingMs }).catch((error) => output.destroy(error))
+    pings = setInterval(check, pingMs).unref()
     let digest: string | undefined
     for await (const { error, aux } of jsonLines<PushMessage>(output)) {
       if (error !== undefined) throw failed(error)
@@ -42,6 +47,8 @@ export const pushImage = async (
     signal.throwIfAborted()
     if (error instanceof ServiceError) throw error
     throw failed((error as Error).message, error)
+  } finally {
+    clearInterval(pings)
   }
 }
 

@@ -100,12 +100,13 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
     usedAtMs.delete(`${registry?.address}/${partsOf(name).repository}@${digest}`)
   }
 
-  const usedBytes = async ({ api }: ImageNode, containerId: string, signal: AbortSignal): Promise<number> => {
+  const measure = async ({ api }: ImageNode, containerId: string, signal: AbortSignal) => {
     const query = { size: true }
     const found = await api
-      .json<{ SizeRw?: number; Config: Labeled }>('GET', `/containers/${containerId}/json`, { query, signal })
+      .json<MeasuredContainer>('GET', `/containers/${containerId}/json`, { query, signal })
       .catch(ifMissing)
-    return (found?.SizeRw ?? 0) + bytesOf(found?.Config)
+    const limitBytes = found?.HostConfig.Ulimits?.find(({ Name }) => Name === 'fsize')?.Hard
+    return { usedBytes: (found?.SizeRw ?? 0) + bytesOf(found?.Config), limitBytes }
   }
 
   const push = async (
@@ -122,10 +123,30 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
   }
 
   const make = async (node: ImageNode, { containerId, name, signal }: Commit) => {
-    const sizeBytes = await usedBytes(node, containerId, signal)
-    const labels = { 'devdeck.service': serviceId, [savedLabel]: name, [usedLabel]: `${sizeBytes}` }
-    const options = { name: partsOf(name).local, labels, serviceId, signal }
-    return { ...(await commit(node.api, containerId, options)), sizeBytes }
+    const { usedBytes, limitBytes } = await measure(node, containerId, signal)
+    const labels = { 'devdeck.service': serviceId, [savedLabel]: name, [usedLabel]: `${usedBytes}` }
+    const made = await commit(node.api, containerId, {
+      name: partsOf(name).local,
+      labels,
+      serviceId,
+      signal,
+      // Files that were replaced or deleted since an earlier suspension count until then.
+      flatten: limitBytes !== undefined && usedBytes > limitBytes,
+      flatLabels: (replacedBytes) => ({ [usedLabel]: `${Math.max(0, usedBytes - replacedBytes)}` }),
+    })
+    return { ...made, sizeBytes: usedBytes }
+  }
+
+  const copyOn = async (node: ImageNode, image: string, name: string, signal: AbortSignal) => {
+    const { local, tag } = partsOf(name)
+    await registry?.requireAvailable()
+    making.add(name)
+    try {
+      await node.api.json('POST', `/images/${image}/tag`, { query: { repo: local.slice(0, -tag.length - 1), tag } })
+      if (registry) await push(registry, node, { name, signal }).finally(() => untag(node.api, [local]))
+    } finally {
+      making.delete(name)
+    }
   }
 
   const removeCopy = (node: ImageNode, id: string, name: string) =>
@@ -208,22 +229,25 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
     },
 
     /** Copies an image under another name. */
-    async copy(from: string, to: string): Promise<{ sizeBytes: number }> {
+    async copy(from: string, to: string, signal: AbortSignal): Promise<{ sizeBytes: number }> {
       const found = await find(from)
       if (!found) throw new ServiceError('internal', 'The devbox has no disk', { shouldRetry: false })
-      if (found.nodeId === undefined) await registry?.copy(partsOf(from), partsOf(to))
-      else {
-        const node = nodes().find(({ id }) => id === found.nodeId)
-        const { local, tag } = partsOf(to)
-        const query = { repo: local.slice(0, -tag.length - 1), tag }
-        await node?.api.json('POST', `/images/${found.image}/tag`, { query })
-      }
+      const node = nodes().find(({ id }) => id === found.nodeId)
+      if (node) await copyOn(node, found.image, to, signal)
+      else await registry?.copy(partsOf(from), partsOf(to))
       return { sizeBytes: bytesOf(found.inspect.Config) }
     },
 
     remove,
 
-    usedBytes,
+    /** Rejects with `unavailable` if nodes can't pull the image. */
+    async requireUsable({ nodeId }: SavedImage): Promise<void> {
+      if (nodeId === undefined) await registry?.requireAvailable()
+    },
+
+    /** Bytes that the devbox has written, over all its containers. */
+    usedBytes: async (node: ImageNode, containerId: string, signal: AbortSignal): Promise<number> =>
+      (await measure(node, containerId, signal)).usedBytes,
     savedBytes: async (name: string): Promise<number> => bytesOf((await find(name))?.inspect.Config),
 
     /** Removes images that a node doesn't need anymore. Call when a container was removed. */
@@ -260,6 +284,12 @@ interface Commit {
 
 interface Labeled {
   Labels?: Record<string, string> | null
+}
+
+interface MeasuredContainer {
+  SizeRw?: number
+  Config: Labeled
+  HostConfig: { Ulimits?: { Name: string; Hard: number }[] | null }
 }
 
 const bytesOf = (config: Labeled | undefined) => Number(config?.Labels?.[usedLabel] ?? 0)

@@ -121,6 +121,27 @@ describe.skipIf(!hasSwarm)('swarm engine', () => {
     expect(engine.cluster.waiting()).toEqual([])
   })
 
+  it('keeps the disk when a resume is aborted, and counts replaced files only until the limit is reached', async () => {
+    const { box, devboxId } = await start()
+    const megabyte = 1_000_000
+    const limits = { cpuCores: 1, memoryBytes: giga, diskBytes: 2 * megabyte }
+    const replace = (box: Box) => run(box, `head -c ${1.5 * megabyte} /dev/urandom >~/data`)
+    await replace(box)
+    await box.stop()
+    const again = { devboxId, hasRun: true, limits }
+    await expect(start({ ...again, signal: AbortSignal.abort() })).rejects.toThrow()
+    const { box: second } = await start(again)
+    expect((await run(second, 'wc -c <~/data')).stdout).toBe(`${1.5 * megabyte}\n`)
+    await replace(second)
+    const used = () => engine.disks.usedBytes(devboxId, new AbortController().signal)
+    expect(await used()).toBeGreaterThan(3 * megabyte)
+    await second.stop()
+    const { box: third } = await start(again)
+    expect((await run(third, 'wc -c <~/data')).stdout).toBe(`${1.5 * megabyte}\n`)
+    expect(await used()).toBeGreaterThan(1.5 * megabyte)
+    expect(await used()).toBeLessThan(2 * megabyte)
+  })
+
   it("copies files before an image's own process starts", async () => {
     const source = join(folder, 'input')
     await writeFile(source, 'from the task')

@@ -249,11 +249,10 @@ export const createSwarmEngine = ({
     return images.reference(origin.kind === 'image' ? origin.image : defaultImage, signal)
   }
 
-  const create = async (spec: BoxSpec, report: Report) => {
+  const create = async (spec: BoxSpec, reference: ImageReference, report: Report) => {
     const { devboxId, signal } = spec
     if (runOf(spec)?.services) withServices.add(devboxId)
     const services = await beside.prepare(spec)
-    const reference = await imageFor(spec, report)
     const joined = await networks.join(spec, report)
     joined.attachments.push(...(services?.attachments ?? []))
     const body = devboxService(spec, {
@@ -344,8 +343,10 @@ export const createSwarmEngine = ({
     const { devboxId, hasRun, signal } = spec
     const run = runOf(spec)
     let node: SwarmNode | undefined
+    // Until this resolves, the only copy of the disk may be in the container of the earlier service.
+    const reference = await imageFor(spec, report)
     try {
-      const placed = await create(spec, report)
+      const placed = await create(spec, reference, report)
       const { containerId, image } = placed
       node = placed.node
       const { api } = node
