@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlueprintCreate } from '#lib/contract/blueprints.ts'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
 import { ifMissing } from '../container/engine-api.ts'
@@ -24,13 +25,23 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
   })
 
   const nodeOf = async (id: string, on = service) => (await on.client.devboxes.get({ params: { id } })).node?.hostname
+  /** Longer than a request waits. */
+  const untilRunning = async (id: string, on = service) => {
+    const get = async () => (await on.client.devboxes.get({ params: { id } })).status
+    await expect.poll(get, { timeout: 120_000 }).toBe('running')
+  }
+  const devbox = async (body: DevboxCreate = {}, on = service) => {
+    const { id } = await on.client.devboxes.create({ body })
+    await untilRunning(id, on)
+    return id
+  }
   const suspend = async (id: string, on = service) => {
     await on.client.devboxes.suspend({ params: { id } })
     await on.reach(id, 'suspended')
   }
   const resume = async (id: string, on = service) => {
     await on.client.devboxes.resume({ params: { id } })
-    await on.reach(id, 'running')
+    await untilRunning(id, on)
   }
   const setAvailability = async (hostname: string, Availability: 'active' | 'drain') => {
     const { api } = swarm.manager
@@ -41,16 +52,16 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
     const query = { version: node?.Version.Index }
     await api.json('POST', `/nodes/${node?.ID}/update`, { query, body: { ...node?.Spec, Availability } })
   }
-  /** Containers and images of a service's devboxes on all nodes. */
+  /** Names of containers and images that belong to a service's devboxes, snapshots and blueprints on any node. */
   const leftovers = async (on = service) => {
-    const query = { all: true, filters: { label: [`devdeck.service=${on.serviceId}`] } }
-    const lists = swarm.nodes.flatMap(({ api }) =>
-      ['/containers/json', '/images/json'].map((path) =>
-        api.json<{ Id: string; Names?: string[]; RepoTags?: string[]; RepoDigests?: string[] }[]>('GET', path, {
-          query,
-        }),
-      ),
-    )
+    const own = `devdeck.service=${on.serviceId}`
+    const lists = swarm.nodes.flatMap(({ api }) => {
+      const list = (path: string, label: string[]) =>
+        api.json<{ Names?: string[]; RepoTags?: string[]; RepoDigests?: string[] }[]>('GET', path, {
+          query: { all: true, filters: { label } },
+        })
+      return [list('/containers/json', [own, 'devdeck.devbox']), list('/images/json', [own])]
+    })
     return (await Promise.all(lists))
       .flat()
       .map(({ Names, RepoTags, RepoDigests }) => Names ?? [...(RepoTags ?? []), ...(RepoDigests ?? [])])
@@ -76,7 +87,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
 
   it('follow a suspended devbox to another node, and leave nothing behind', async () => {
     const { client } = service
-    const id = await service.devbox({ launch_parameters: { user_parameters: { username: 'root', uid: 0 } } })
+    const id = await devbox({ launch_parameters: { user_parameters: { username: 'root', uid: 0 } } })
     await service.run(
       id,
       'echo first >/first; touch /app; chown 7:8 /app; chmod 4751 /app; ln -s /first /link; head -c 1000000 /dev/urandom >/data',
@@ -100,7 +111,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
     const suspended = await client.snapshots.create({ params: { id }, body: {} })
     await client.devboxes.shutdown({ params: { id } })
     const [early, late] = await Promise.all(
-      [running, suspended].map((snapshot) => service.devbox({ snapshot_id: snapshot.id })),
+      [running, suspended].map((snapshot) => devbox({ snapshot_id: snapshot.id })),
     )
     expect((await service.run(early ?? '', 'cat /link /second /third')).stdout).toBe('first\nsecond\n')
     expect((await service.run(late ?? '', 'cat /link /second /third')).stdout).toBe('first\nsecond\nthird\n')
@@ -112,7 +123,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
 
   it('stay on their nodes while the registry is away', async () => {
     const { client } = service
-    const id = await service.devbox()
+    const id = await devbox()
     await service.run(id, 'echo kept >~/kept')
     const node = await nodeOf(id)
     await swarm.stopRegistry()
@@ -140,7 +151,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
     const alone = await start(undefined)
     try {
       const { client } = alone
-      const id = await alone.devbox()
+      const id = await devbox({}, alone)
       await alone.run(id, 'echo kept >~/kept')
       const node = await nodeOf(id, alone)
       await suspend(id, alone)
@@ -148,7 +159,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
       expect((await messages(id, alone)).at(-1)).toBe(message)
       const snapshot = await client.snapshots.create({ params: { id }, body: {} })
       await resume(id, alone)
-      const copy = await alone.devbox({ snapshot_id: snapshot.id })
+      const copy = await devbox({ snapshot_id: snapshot.id }, alone)
       for (const each of [id, copy]) {
         expect(await nodeOf(each, alone)).toBe(node)
         expect((await alone.run(each, 'cat ~/kept')).stdout).toBe('kept\n')
@@ -173,7 +184,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
     const base = await build({ name: 'base', dockerfile: 'FROM busybox\nRUN echo base >/base' })
     const holder = await holderOf(`devdeck-blueprint:${base}`)
     await setAvailability(holder, 'drain')
-    const id = await service.devbox({ blueprint_id: base })
+    const id = await devbox({ blueprint_id: base })
     expect(await nodeOf(id)).not.toBe(holder)
     expect((await service.run(id, 'cat /base')).stdout).toBe('base\n')
     await setAvailability(holder, 'active')
@@ -186,7 +197,7 @@ describe.runIf(hasSwarm)('disks in a swarm', () => {
 
   it('keep acknowledged snapshots when a node is lost during another', async () => {
     const { client } = service
-    const id = await service.devbox({ metadata: { 'devdeck.placement': 'node.role==worker' } })
+    const id = await devbox({ metadata: { 'devdeck.placement': 'node.role==worker' } })
     await service.run(id, 'echo safe >~/safe')
     const safe = await client.snapshots.create({ params: { id }, body: {} })
     await service.run(id, 'head -c 200000000 /dev/urandom >~/large')
