@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { SlowestFirst } from './scripts/slowest-first.ts'
 import { LineReporter } from './scripts/vitest-line-reporter.ts'
 
 const inFolders = (...folders: string[]) => folders.map((folder) => `${folder}/**/*.test.{ts,tsx}`)
@@ -7,6 +8,7 @@ export default defineConfig({
   test: {
     // Tests wait more than they compute, for shells, services and browsers: twice the workers of a two-core machine.
     maxWorkers: 4,
+    sequence: { sequencer: SlowestFirst },
     // Only what fails takes this long: a state is waited for, and a machine may be many times slower than this one.
     testTimeout: 300_000,
     hookTimeout: 300_000,

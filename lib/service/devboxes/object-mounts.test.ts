@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ObjectContentType } from '#lib/contract/objects.ts'
 import { unpackArchive } from '#lib/service/engine/local/disk-tools.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeInEachBox } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'devdeck-mounts-'))
@@ -44,7 +44,7 @@ ${script}
 out.close()`,
   ])
 
-describeUnderEachIsolation('an object mount under isolation', (isolation) => {
+describeInEachBox('an object mount under isolation', (isolation) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ isolation })

@@ -5,12 +5,12 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import Runloop, { toFile } from '@runloop/api-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeInEachBox } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
 
-describeUnderEachIsolation('files under isolation', (isolation) => {
+describeInEachBox('files under isolation', (isolation) => {
   let service: TestService
   let id: string
   beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { defaultLimits } from '#lib/service/config.ts'
-import { describeUnderEachIsolation } from '#lib/service/testing/isolation.ts'
+import { describeInEachBox } from '#lib/service/testing/isolation.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 import { attach, openTerminal } from '#lib/service/testing/terminals.ts'
 
-describeUnderEachIsolation('terminals under isolation', (isolation) => {
+describeInEachBox('terminals under isolation', (isolation) => {
   let service: TestService
   let id: string
   beforeAll(async () => {

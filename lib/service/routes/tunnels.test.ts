@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
 import type { Tunnel } from '#lib/contract/tunnels.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
-import { describeUnderEachIsolation, inContainer } from '#lib/service/testing/isolation.ts'
+import { describeInEachBox, inContainer } from '#lib/service/testing/isolation.ts'
 import { sharedEngine, startService, type TestService } from '#lib/service/testing/service.ts'
 
 /** Echoes requests. `/events` streams, `/ws` echoes frames, `/hang` never responds, `/hanging` counts those. */
@@ -53,7 +53,7 @@ server.on('upgrade', (request, socket, head) => {
 })
 server.listen(Number(process.env.PORT), '127.0.0.1')`
 
-describeUnderEachIsolation('a tunnel under isolation', (isolation) => {
+describeInEachBox('a tunnel under isolation', (isolation) => {
   let service: TestService
   let servicePort: number
   beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeUnderEachIsolation, inContainer } from '#lib/service/testing/isolation.ts'
+import { describeInEachBox, inContainer } from '#lib/service/testing/isolation.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
-describeUnderEachIsolation('a shell under isolation', (isolation) => {
+describeInEachBox('a shell under isolation', (isolation) => {
   let service: TestService
   let id: string
   beforeAll(async () => {

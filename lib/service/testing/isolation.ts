@@ -19,6 +19,15 @@ export const describeUnderEachIsolation = (name: string, suite: (isolation: Isol
     describe.runIf(works[isolation])(`${name} ${isolation}`, () => suite(isolation))
 }
 
+/**
+ * The same for what happens inside a running devbox. Containers of a swarm are used as all others are, so with a swarm
+ * the suite doesn't run on a single engine as well.
+ */
+export const describeInEachBox = (name: string, suite: (isolation: Isolation) => void): void => {
+  for (const isolation of ['none', 'bubblewrap', works.swarm ? 'swarm' : 'container'] as const)
+    describe.runIf(works[isolation])(`${name} ${isolation}`, () => suite(isolation))
+}
+
 /** The same for engines that run on this host. */
 export const describeUnderEachLocalIsolation = (name: string, suite: (isolation: LocalIsolation) => void): void => {
   for (const isolation of ['none', 'bubblewrap'] as const)
