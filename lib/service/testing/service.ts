@@ -7,6 +7,8 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import type { Devbox, DevboxCreate, DevboxStatus } from '#lib/contract/devboxes.ts'
 import type { SyncExecution } from '#lib/contract/executions.ts'
 import { defaultLimits, defaultMaxEnvironmentBytes, type ServiceConfig } from '#lib/service/config.ts'
+import { parseEngineAddress } from '#lib/service/engine/container/engine-address.ts'
+import { EngineApi } from '#lib/service/engine/container/engine-api.ts'
 import { findProcesses } from '#lib/service/engine/processes.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import { readProc } from '#lib/service/kit/proc.ts'
@@ -113,7 +115,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     },
     close: async () => {
       await service.close()
-      if (config.engine === 'swarm') await removeDevboxes(serviceId)
+      if (config.engine === 'swarm' && config.swarm) await removeDevboxes(config.swarm.url, serviceId)
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
       const left = findProcesses({ DEVDECK_SERVICE_ID: serviceId }).map((pid) => `${pid} ${readProc(pid, 'cmdline')}`)
       if (left.length > 0) throw new Error(`The service left processes: ${left.join(', ')}`)
@@ -122,10 +124,11 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
 }
 
 /** They outlive the service. */
-const removeDevboxes = async (serviceId: string) => {
-  const { api } = (await sharedSwarm()).manager
+const removeDevboxes = async (manager: string, serviceId: string) => {
+  const api = new EngineApi(parseEngineAddress(manager, {}))
   const query = { filters: { label: [`devdeck.service=${serviceId}`] } }
-  const services = await api.json<{ ID: string }[]>('GET', '/services', { query })
+  // A test may have ended its own swarm.
+  const services = await api.json<{ ID: string }[]>('GET', '/services', { query }).catch(() => [])
   await Promise.all(services.map(({ ID }) => api.json('DELETE', `/services/${ID}`)))
 }
 
