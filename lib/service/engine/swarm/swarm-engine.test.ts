@@ -96,7 +96,7 @@ describe.skipIf(!hasSwarm)('swarm engine', () => {
     const reports: string[] = []
     const starting = start({ placement: [`node.labels.pool==${pool}`] }, (sentence) => reports.push(sentence))
     await expect.poll(() => reports).toEqual([expect.stringMatching(/no suitable node/)])
-    expect(engine.cluster.waiting()).toEqual(made)
+    expect(engine.cluster.waiting().map(({ devboxId }) => devboxId)).toEqual(made)
     const [, second] = engine.cluster.nodes().toSorted((a, b) => a.hostname.localeCompare(b.hostname))
     const { api } = swarm.manager
     const { Spec, Version } = await api.json<{ Spec: object; Version: { Index: number } }>(
