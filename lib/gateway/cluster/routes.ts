@@ -55,8 +55,8 @@ export const handleCluster = (request: Request): Promise<Response> =>
     const actor = actorOf(session, (name) => request.headers.get(name))
     return withActivityRecord(actor, { operation: endpoint.id, subject: params.id }, async () => {
       const answer = await call().catch(fail)
-      // Activating a node withdraws the evictions of its drain, in every account.
-      for (const book of alerts().books.values()) book.refreshEvictions()
+      // It withdraws the evictions of a drain, in every account.
+      if (action === 'activate') for (const book of alerts().books.values()) book.refreshEvictions()
       return json(answer)
     })
   })
