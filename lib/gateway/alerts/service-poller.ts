@@ -8,7 +8,7 @@ import { serviceNow } from '../upstream/clock.ts'
 import { endSubject, isEndNear, type Subject, unseenMs } from './alert-rules.ts'
 import type { OpenAlerts } from './open-alerts.ts'
 
-const everyMs = 15_000
+const everyMs = 10_000
 const retryMs = 30_000
 
 /** One page of each list. */
