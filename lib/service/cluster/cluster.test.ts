@@ -75,6 +75,8 @@ describe.runIf(hasSwarm)('a cluster', () => {
     })
     const first = await drain(node, 2 * 3600)
     expect(first.devboxes).toBe(2)
+    await service.restart()
+    for (const id of [early, late]) await service.reach(id, 'running')
     expect(await nodeState(node)).toMatchObject({
       availability: 'pause',
       drain_status: 'waiting',

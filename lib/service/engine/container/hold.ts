@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isUnavailable } from '#lib/service/kit/errors.ts'
 import type { Command, Size } from '../box.ts'
 import { createExec, type ExecTarget, inspectExec } from './exec.ts'
 import { FrameReader } from './exec-streams.ts'
@@ -131,14 +132,15 @@ export class Hold {
   }
 
   async #reconnect() {
-    for (const waitMs of retriesMs) {
-      if (this.#target.signal.aborted || this.#isOver) break
+    const { signal } = this.#target
+    for (let attempt = 0; !signal.aborted && !this.#isOver; attempt++) {
       try {
-        await delay(waitMs, undefined, { signal: this.#target.signal })
+        await delay(retriesMs[attempt] ?? retriesMs.at(-1), undefined, { signal })
         if (await this.#attach()) return
         break
-      } catch {
-        // Its engine can't be reached.
+      } catch (error) {
+        // While its engine can't be reached, the box may still run.
+        if (!isUnavailable(error) && attempt >= retriesMs.length) break
       }
     }
     this.#end(undefined)
