@@ -3,12 +3,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import type { ClusterNode } from '#lib/contract/cluster.ts'
+import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
 const soon = { timeout: 30_000, interval: 100 }
+/** For starts, commits and pushes of several devboxes on a busy machine. */
+const eventually = { timeout: 120_000, interval: 100 }
 
 describe.runIf(hasSwarm)('a cluster', () => {
   let swarm: Awaited<ReturnType<typeof ownSwarm>>
@@ -29,14 +32,19 @@ describe.runIf(hasSwarm)('a cluster', () => {
   const on = ({ hostname }: { hostname: string }) => ({ 'devdeck.placement': `node.hostname==${hostname}` })
   /** A devbox that starts on a node, but may be resumed on any. */
   const devboxOn = async (node: { hostname: string }) => {
-    const id = await service.devbox({ metadata: on(node) })
+    const { id } = await service.client.devboxes.create({ body: { metadata: on(node) } })
+    await reach(id, 'running')
     await service.client.devboxes.update({ params: { id }, body: { metadata: {} } })
     return id
+  }
+  const reach = async (id: string, ...statuses: DevboxStatus[]) => {
+    await expect.poll(async () => (await get(id)).status, eventually).toSatisfy((status) => statuses.includes(status))
+    return get(id)
   }
   const get = (id: string) => service.client.devboxes.get({ params: { id } })
   const resume = async (id: string) => {
     await service.client.devboxes.resume({ params: { id } })
-    return service.reach(id, 'running', 'failure')
+    return reach(id, 'running', 'failure')
   }
   const cluster = () => service.client.cluster.get({})
   const nodeState = async ({ hostname }: { hostname: string }) =>
@@ -76,7 +84,7 @@ describe.runIf(hasSwarm)('a cluster', () => {
     const first = await drain(node, 2 * 3600)
     expect(first.devboxes).toBe(2)
     await service.restart()
-    for (const id of [early, late]) await service.reach(id, 'running')
+    for (const id of [early, late]) await reach(id, 'running')
     expect(await nodeState(node)).toMatchObject({
       availability: 'pause',
       drain_status: 'waiting',
@@ -95,7 +103,7 @@ describe.runIf(hasSwarm)('a cluster', () => {
 
     await drain(node, 1)
     const waiting = await service.client.devboxes.create({ body: { metadata: on(node) } })
-    for (const id of [early, late]) await service.reach(id, 'suspended')
+    for (const id of [early, late]) await reach(id, 'suspended')
     await expect
       .poll(() => nodeState(node), soon)
       .toMatchObject({ availability: 'drain', drain_status: 'drained', devboxes: 0 })
@@ -104,7 +112,7 @@ describe.runIf(hasSwarm)('a cluster', () => {
     expect((await resume(late)).node?.hostname).not.toBe(node.hostname)
     expect((await service.run(late, 'cat ~/file')).stdout).toBe('kept\n')
     await activate(node)
-    expect(await service.reach(waiting.id, 'running')).toMatchObject({ node: { hostname: node.hostname } })
+    expect(await reach(waiting.id, 'running')).toMatchObject({ node: { hostname: node.hostname } })
     await shutDown(early, late, unaffected, waiting.id)
   })
 
@@ -127,7 +135,7 @@ describe.runIf(hasSwarm)('a cluster', () => {
     const killedMs = Date.now()
     const snapshot = await service.client.snapshots.createAsync({ params: { id: unsaved }, body: {} })
     for (const id of [saved, unsaved])
-      expect(await service.reach(id, 'failure')).toMatchObject({
+      expect(await reach(id, 'failure')).toMatchObject({
         failure_reason: 'node_lost',
         node: { hostname: node.hostname },
       })
@@ -173,7 +181,7 @@ describe.runIf(hasSwarm)('a cluster', () => {
     await service.run(unreachable, 'echo kept >~/file')
     const suspended = await devboxOn(node)
     await service.client.devboxes.suspend({ params: { id: suspended } })
-    await service.reach(suspended, 'suspended')
+    await reach(suspended, 'suspended')
     await swarm.manager.killDaemon()
     await expect.poll(cluster, soon).toMatchObject({
       problem: expect.stringContaining("can't be reached"),
@@ -198,7 +206,7 @@ describe.runIf(hasSwarm)('a cluster', () => {
     expect(await get(id)).toMatchObject({ status: 'running' })
     expect((await service.run(id, 'echo still')).stdout).toBe('still\n')
     // The engine ended it when it started again.
-    expect(await service.reach(unreachable, 'failure')).toMatchObject({ failure_reason: 'node_lost' })
+    expect(await reach(unreachable, 'failure')).toMatchObject({ failure_reason: 'node_lost' })
     await resume(unreachable)
     expect((await service.run(unreachable, 'cat ~/file')).stdout).toBe('kept\n')
     await shutDown(id, suspended, unreachable)
