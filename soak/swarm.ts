@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import type { Client } from '#lib/client/client.ts'
+import type { Devbox } from '#lib/contract/devboxes.ts'
 import { ownSwarm, swarmFlags } from '#lib/service/testing/swarm.ts'
 import { quantileOf } from '../bench/compare.ts'
 import { withService } from './process.ts'
@@ -37,8 +39,9 @@ export const soakSwarm = async (seconds: number): Promise<SwarmReport> => {
       const lane = async () => {
         while (started++ < devboxes) {
           const body = { launch_parameters: { resource_size_request: 'X_SMALL' as const } }
-          const { id, node: placed } = await client.devboxes.createAndAwaitRunning({ body })
-          const node = swarm.nodes.find(({ hostname }) => hostname === placed?.hostname)
+          const { id } = await client.devboxes.create({ body })
+          const placed = await untilRunning(client, id)
+          const node = swarm.nodes.find(({ hostname }) => hostname === placed?.node?.hostname)
           const filters = { label: [`devdeck.devbox=${id}`] }
           const containers = await node?.api.json<{ Id: string }[]>('GET', '/containers/json', { query: { filters } })
           const containerId = containers?.[0]?.Id
@@ -101,4 +104,17 @@ export const soakSwarm = async (seconds: number): Promise<SwarmReport> => {
   } finally {
     await swarm.close()
   }
+}
+
+/** Undefined if it takes minutes. */
+const untilRunning = async (client: Client, id: string): Promise<Devbox | undefined> => {
+  for (let i = 0; i < 10; i++) {
+    const devbox = await client.devboxes
+      .waitForStatus({ params: { id }, body: { statuses: ['running', 'failure'] } })
+      .catch((error: { status?: number }) => {
+        if (error.status !== 408) throw error
+      })
+    if (devbox) return devbox
+  }
+  return undefined
 }
