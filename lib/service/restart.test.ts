@@ -9,14 +9,14 @@ import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { inputOffsetHeader, outputOffsetHeader, shellIdHeader } from '#lib/contract/terminals.ts'
 import { putFiles } from './engine/container/install.ts'
 import { runCommand } from './testing/process.ts'
-import { hasSwarm, sharedSwarm } from './testing/swarm.ts'
+import { runsLongSwarmTests, sharedSwarm } from './testing/swarm.ts'
 import { attach } from './testing/terminals.ts'
 
 type Started = ReturnType<typeof runCommand>
 
 const until = (check: () => Promise<boolean>) => expect.poll(check, { timeout: 60_000, interval: 10 }).toBe(true)
 
-describe.skipIf(!hasSwarm)('a service that was killed, with devboxes in a swarm', () => {
+describe.skipIf(!runsLongSwarmTests)('a service that was killed, with devboxes in a swarm', () => {
   let swarm: Awaited<ReturnType<typeof sharedSwarm>>
   let dataDir: string
   let service: Started

@@ -3,13 +3,13 @@ import type { Isolation } from '#lib/service/engine/box.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import type { LocalIsolation } from '#lib/service/engine/local/launch.ts'
 import { hasDocker } from './docker.ts'
-import { hasSwarm } from './swarm.ts'
+import { runsLongSwarmTests } from './swarm.ts'
 
 const problem = await bubblewrapProblem()
 
 export const strongestIsolation: LocalIsolation = problem === undefined ? 'bubblewrap' : 'none'
 
-const works = { none: true, bubblewrap: problem === undefined, container: hasDocker, swarm: hasSwarm }
+const works = { none: true, bubblewrap: problem === undefined, container: hasDocker, swarm: runsLongSwarmTests }
 
 export const inContainer = (isolation: Isolation): boolean => isolation === 'container' || isolation === 'swarm'
 

@@ -212,3 +212,6 @@ if (hasDocker && missing.length > 0) console.error(`The swarm tests are skipped:
 
 /** Whether this machine can start a swarm. */
 export const hasSwarm = hasDocker && missing.length === 0
+
+/** Long tests of a swarm, and the devbox suites on it, run only with `npm run test:swarm`. */
+export const runsLongSwarmTests = hasSwarm && process.env.DEVDECK_SWARM_TESTS === '1'

@@ -6,7 +6,7 @@ import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { dockerTasks, writeDockerTask } from '#lib/service/testing/docker-tasks.ts'
 import { createJob, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { hasSwarm, sharedSwarm } from '#lib/service/testing/swarm.ts'
+import { runsLongSwarmTests, sharedSwarm } from '#lib/service/testing/swarm.ts'
 
 const names = [
   ...['daemon', 'entrypoint', 'env', 'healthcheck', 'memory', 'unhealthy', 'user'],
@@ -14,7 +14,7 @@ const names = [
   ...['separate-verifier', 'shared-volume', 'sidecar'],
 ]
 
-describe.runIf(hasSwarm)('a Harbor job on a swarm', () => {
+describe.runIf(runsLongSwarmTests)('a Harbor job on a swarm', () => {
   let swarm: Awaited<ReturnType<typeof sharedSwarm>>
   let service: TestService
   let datasets: string

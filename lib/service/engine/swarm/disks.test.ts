@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlueprintCreate } from '#lib/contract/blueprints.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
+import { ownSwarm, runsLongSwarmTests } from '#lib/service/testing/swarm.ts'
 import { ifMissing } from '../container/engine-api.ts'
 
-describe.runIf(hasSwarm)('disks in a swarm', () => {
+describe.runIf(runsLongSwarmTests)('disks in a swarm', () => {
   let swarm: Awaited<ReturnType<typeof ownSwarm>>
   let service: TestService
   const start = async (registry: string | undefined) => {
