@@ -24,8 +24,10 @@ export interface ExecTarget {
 }
 
 export const lostStatus = 137
-// The engine may report an exit before its last output has arrived.
+// The engine may report an exit before its last output has arrived, the later the busier it is.
 const lastOutputMs = 200
+/** Of a command whose shell marks the end of its output, unless it was killed while others keep the output open. */
+const unmarkedOutputMs = 5000
 
 export const createExec = async (
   { api, containerId, cwd, env, user, sockets, signal }: ExecTarget,
@@ -60,9 +62,14 @@ const closed = (socket: Socket) =>
   new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once('close', () => resolve())))
 
 /** The exit status as the engine reports it, 137 if it can't. */
-export const exitStatusOf = async ({ api, ended, exitOf }: ExecTarget, id: string, socket: Socket): Promise<number> => {
+export const exitStatusOf = async (
+  { api, ended, exitOf }: ExecTarget,
+  id: string,
+  socket: Socket,
+  outputMs = lastOutputMs,
+): Promise<number> => {
   const reported = exitOf(id).then(async (status) => {
-    do await Promise.race([closed(socket), delay(lastOutputMs, undefined, { ref: false })])
+    do await Promise.race([closed(socket), delay(outputMs, undefined, { ref: false })])
     while (socket.isPaused() && !socket.closed)
     return status
   })
@@ -96,7 +103,7 @@ export const startProcess = async (target: ExecTarget, command: Command): Promis
     if (kills) target.countKills(kills)
     return status ?? lostStatus
   })
-  const exited = Promise.race([statusFromMark, exitStatusOf(target, id, socket)]).then((status) => {
+  const exited = Promise.race([statusFromMark, exitStatusOf(target, id, socket, unmarkedOutputMs)]).then((status) => {
     hasExited = true
     return status
   })
