@@ -42,9 +42,12 @@ describe.skipIf(problem !== undefined)('an isolated devbox', () => {
     it('has a unique host user for its processes and disk', async () => {
       const process = await startScript(one, 'echo started; exec sleep 1000')
       await once(process.stdout, 'data')
-      const [sleeping] = findProcesses({ DEVDECK_SERVICE_ID: 'isolation-test', DEVDECK_DEVBOX_ID: 'one' }).filter(
-        (pid) => readProc(pid, 'cmdline')?.startsWith('sleep\0'),
-      )
+      const findSleep = () =>
+        findProcesses({ DEVDECK_SERVICE_ID: 'isolation-test', DEVDECK_DEVBOX_ID: 'one' }).find((pid) =>
+          readProc(pid, 'cmdline')?.startsWith('sleep\0'),
+        )
+      await expect.poll(findSleep).toBeDefined()
+      const sleeping = findSleep()
       const ids = /^Uid:\t(.*)\nGid:\t(.*)\nFDSize:.*\nGroups:[\t ]*(.*?)[\t ]*$/m.exec(
         readFileSync(`/proc/${sleeping}/status`, 'utf8'),
       )
