@@ -6,14 +6,14 @@ import type { ClusterNode } from '#lib/contract/cluster.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
-import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
+import { ownSwarm, runsLongSwarmTests } from '#lib/service/testing/swarm.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
 const soon = { timeout: 30_000, interval: 100 }
 /** For starts, commits and pushes of several devboxes on a busy machine. */
 const eventually = { timeout: 120_000, interval: 100 }
 
-describe.runIf(hasSwarm)('a cluster', () => {
+describe.runIf(runsLongSwarmTests)('a cluster', () => {
   let swarm: Awaited<ReturnType<typeof ownSwarm>>
   let service: TestService
   beforeAll(async () => {

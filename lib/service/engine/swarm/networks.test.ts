@@ -3,7 +3,7 @@ import type { NetworkPolicyCreate } from '#lib/contract/network-policies.ts'
 import { startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { startOutside } from '#lib/service/testing/outside.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { hasSwarm, sharedSwarm } from '#lib/service/testing/swarm.ts'
+import { runsLongSwarmTests, sharedSwarm } from '#lib/service/testing/swarm.ts'
 
 type Swarm = Awaited<ReturnType<typeof sharedSwarm>>
 
@@ -23,7 +23,7 @@ for connection, _ in iter(socket.create_server(("", 8000)).accept, 0):
     connection.close()' &) >/dev/null 2>&1`
 const read = (host: string) => `timeout 5 bash -c 'exec 3<>/dev/tcp/${host}/8000 && cat <&3' 2>/dev/null`
 
-describe.skipIf(!hasSwarm)('the networks of devboxes in a swarm', () => {
+describe.skipIf(!runsLongSwarmTests)('the networks of devboxes in a swarm', () => {
   let swarm: Swarm
   let service: TestService
   let outside: Awaited<ReturnType<typeof startOutside>>
