@@ -76,8 +76,11 @@ until ($is_released) {
   vec($readable, fileno $_, 1) = 1 for $listener, $from || (), map { $_->{handle} } grep { has_room($_) } @streams;
   vec($writable, fileno $to, 1) = 1 if length $unsent;
   vec($writable, fileno $input, 1) = 1 if $input && length $pending;
-  # A signal right before `select` is noticed late. After the exit, output of others may follow forever.
-  my $found = select $readable, $writable, undef, defined $status ? $is_settled ? undef : 0.02 : 1;
+  # A signal right before `select` is noticed late, often by the exit that ended the streams. After it, output of others
+  # may follow forever.
+  my $is_running = grep { !$_->{has_ended} && !$_->{is_hung} } @streams;
+  my $seconds = defined $status ? $is_settled ? undef : 0.02 : $is_running ? 0.2 : 0.02;
+  my $found = select $readable, $writable, undef, $seconds;
   if (!defined $status && waitpid($child, 1) > 0) {
     $status = $?;
     $kills = read_kills();
