@@ -1,7 +1,7 @@
 interface Comparison {
   limit: number
   rounds: number
-  /** Of the times of each, such as 0.5 for the median. */
+  /** The quantile to compare; 0.5 is the median. */
   quantile: number
   ours: () => Promise<unknown>
   docker: () => Promise<unknown>

@@ -24,7 +24,7 @@ const deadlines = [
 interface DrainDialogProps {
   cluster: Cluster
   node: ClusterNode
-  /** What the request names the node by. */
+  /** The node's id or hostname in the request. */
   id: string
   onClose: () => void
 }

@@ -150,7 +150,8 @@ export const taskOf = async (manager: EngineApi, name: string, signal?: AbortSig
 const firstPollMs = 25
 const slowPollMs = 500
 const slowAfterMs = 3000
-const ended = ['complete', 'failed', 'shutdown', 'rejected', 'orphaned', 'remove']
+/** States of a task that has ended. */
+export const endedStates = ['complete', 'failed', 'shutdown', 'rejected', 'orphaned', 'remove']
 
 /** Waits until a node has started the container. `waits` is called while no node has room. */
 export const untilPlaced = async (
@@ -162,7 +163,7 @@ export const untilPlaced = async (
   for (;;) {
     const task = await taskOf(manager, name, signal)
     const { State = 'new', Err, ContainerStatus } = task?.Status ?? {}
-    if (ended.includes(State)) throw taskProblem(Err ?? State)
+    if (endedStates.includes(State)) throw taskProblem(Err ?? State)
     if (task?.NodeID && task.DesiredState === 'shutdown') throw new NodeLost('The node was lost during the start')
     waits(State === 'pending' && Err ? Err : undefined)
     const { ContainerID: containerId } = ContainerStatus ?? {}

@@ -5,6 +5,7 @@ import type { Cluster, ClusterNodeState, WaitingDevbox } from '../box.ts'
 import type { EngineAddress } from '../container/engine-address.ts'
 import { EngineApi } from '../container/engine-api.ts'
 import { type ContainerEvent, followEvents } from '../container/engine-events.ts'
+import { endedStates } from './devbox-service.ts'
 
 const pollMs = 1000
 const maxPollMs = 10_000
@@ -262,15 +263,13 @@ const stateOf = (
 const reservations = (tasks: readonly TaskInfo[]) => {
   const total = new Map<string, { cpuCores: number; memoryBytes: number }>()
   for (const { NodeID, Spec, Status } of tasks) {
-    if (!NodeID || ended.includes(Status.State)) continue
+    if (!NodeID || endedStates.includes(Status.State)) continue
     const { NanoCPUs = 0, MemoryBytes = 0 } = Spec.Resources?.Reservations ?? {}
     const sum = total.get(NodeID) ?? { cpuCores: 0, memoryBytes: 0 }
     total.set(NodeID, { cpuCores: sum.cpuCores + NanoCPUs / 1e9, memoryBytes: sum.memoryBytes + MemoryBytes })
   }
   return total
 }
-
-const ended = ['complete', 'failed', 'shutdown', 'rejected', 'orphaned', 'remove']
 
 export interface NodeInfo {
   ID: string
