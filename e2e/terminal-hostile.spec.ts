@@ -70,7 +70,7 @@ test('hostile output reaches no clipboard, title, address or shell', async ({ si
   await expect(page).toHaveTitle(title)
   const address = page.url()
   // Records what the terminal sends back. A final cursor query shows that all answers have arrived; it repeats,
-  // because answers are rate-limited.
+  // because answers are rate-limited. The page itself reports its focus, so a key typed in it ends the recording.
   await write(
     service,
     id,
@@ -84,12 +84,15 @@ for ((column = 1; ; column++)); do
   done
   typed+=$part
 done
-stty sane; printf %s "$typed" >"$1.answers"; printf '\\033c'; echo "played $1"\n`,
+printf '\\033cshown %s\\n' "$1"; IFS= read -r -d . part
+stty sane; printf %s "$typed$part" >"$1.answers"; printf '\\033c'; echo "played $1"\n`,
   )
   for (const [at, [what, bytes]] of Object.entries(corpus).entries()) {
     const file = `corpus-${at}`
     await write(service, id, file, bytes)
     await page.keyboard.type(`bash play.sh ${file}\n`)
+    await untilText(page, new RegExp(`^shown ${file}`, 'm'))
+    await page.keyboard.type('.')
     await untilText(page, new RegExp(`^played ${file}`, 'm'))
     expect(await read(service, id, `${file}.answers`), what).toMatch(answers)
     expect(await clipboard(page), what).toBe('untouched')
