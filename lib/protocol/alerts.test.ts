@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Alert, alertsText, alertText, nameInText } from './alerts.ts'
+import { type Alert, alertsText, alertText, lastCallMs, nameInText, severityOf } from './alerts.ts'
 import { alertOf } from './testing.ts'
 
 const alert = alertOf({ devbox_name: 'worker', deadline_ms: 1_700_000_000_000, first_heard_ms: 1, raised_ms: 1 })
@@ -44,4 +44,12 @@ it('groups the devboxes of a drained or lost node', () => {
 it('cuts a long name between two characters, and leaves names of every script as they are', () => {
   expect([...nameInText('🦊'.repeat(500))]).toEqual([...'🦊'.repeat(99), '…'])
   for (const name of ['שלום עולם', 'naïve ☕', '👩‍💻']) expect(nameInText(name)).toBe(name)
+})
+
+it('rates an eviction as critical from its last call on', () => {
+  const lastCall = alert.deadline_ms - lastCallMs
+  expect(severityOf({ ...alert, raised_ms: lastCall - 1 })).toBe('warning')
+  expect(severityOf({ ...alert, raised_ms: lastCall })).toBe('critical')
+  const kinds = ['end', 'failure', 'job', 'test'] as const
+  expect(kinds.map((kind) => severityOf({ ...alert, kind }))).toEqual(['critical', 'critical', 'info', 'info'])
 })

@@ -115,7 +115,68 @@ export interface WebhookDelivery {
   answer: string
 }
 
-export type AlertEventName = 'alert.raised' | 'alert.acknowledged' | 'alert.closed' | 'alert.test'
+export type AlertEventName =
+  | 'alert.raised'
+  | 'alert.acknowledged'
+  | 'alert.unacknowledged'
+  | 'alert.closed'
+  | 'alert.test'
+
+export type Severity = 'critical' | 'warning' | 'info'
+
+/** An eviction becomes critical when it is raised again, or for the first time, within its last call. */
+export const severityOf = ({ kind, deadline_ms, raised_ms }: Alert): Severity => {
+  if (kind === 'job' || kind === 'test') return 'info'
+  return kind === 'eviction' && raised_ms < deadline_ms - lastCallMs ? 'warning' : 'critical'
+}
+
+export type ReceiverFormat = 'json' | 'slack' | 'pagerduty' | 'heartbeat'
+
+/** Which alerts a receiver gets: of all `kinds` if null, with all of `metadata`. */
+export interface ReceiverFilter {
+  kinds: AlertKind[] | null
+  min_severity: Severity
+  metadata: Record<string, string>
+}
+
+/** Where alerts are sent, as pages see it: without secrets and without the path of its URL. */
+export interface Receiver {
+  id: string
+  name: string
+  format: ReceiverFormat
+  host: string
+  /** Only those of the page can be changed on the page. */
+  source: 'environment' | 'file' | 'page'
+  filter: ReceiverFilter
+  /** Heartbeats only. */
+  every_seconds?: number
+  has_secret: boolean
+  is_paused: boolean
+  /** Set after repeated failures or a rejection, until a message is accepted. */
+  failure: { since_ms: number; answer: string } | null
+  /** Messages stored and not yet delivered. */
+  waiting: number
+  next_try_ms: number | null
+  /** The latest, newest first. */
+  deliveries: Delivery[]
+}
+
+export interface Delivery {
+  id: string
+  event: AlertEventName | 'heartbeat'
+  n_alerts: number
+  at_ms: number
+  attempts: number
+  state: 'waiting' | 'delivered' | 'failed'
+  answer: string
+  text: string
+}
+
+export interface Receivers {
+  receivers: Receiver[]
+  /** Why this session can't add any; null if it can. */
+  add_refusal: string | null
+}
 
 /** Items of the `alerts.watch` topic: a snapshot, then changes. */
 export type AlertItem =

@@ -4,7 +4,13 @@ import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { evictions } from '#lib/contract/evictions.ts'
-import { type Alert, type AlertHealth, type AlertHistory, maxStoredAlerts } from '#lib/protocol/alerts.ts'
+import {
+  type Alert,
+  type AlertHealth,
+  type AlertHistory,
+  maxStoredAlerts,
+  type Receivers,
+} from '#lib/protocol/alerts.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { type Session, sessionLabel } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
@@ -73,6 +79,11 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
       },
     } satisfies AlertHealth)
   },
+  'GET receivers': ({ book: { webhook } }) =>
+    json({
+      receivers: webhook ? [webhook.receiver()] : [],
+      add_refusal: 'Receivers are set up in the environment',
+    } satisfies Receivers),
   'POST acknowledge': async ({ book, body, session }) =>
     json({ acknowledged: await book.acknowledge(read(AcknowledgeRequest, body).ids, sessionLabel(session)) }),
   'POST silences': ({ book, body, session }) => {

@@ -6,6 +6,7 @@ import {
   type AlertEventName,
   alertsText,
   type LinkedAlert,
+  type Receiver,
   type WebhookDelivery,
   type WebhookFailure,
 } from '#lib/protocol/alerts.ts'
@@ -60,6 +61,28 @@ export class Webhook {
   /** Host only, because the path may contain a secret. */
   get host(): string {
     return new URL(this.#config.url).host
+  }
+
+  receiver(): Receiver {
+    const { failure } = this
+    return {
+      id: 'environment',
+      name: 'Webhook',
+      format: 'json',
+      host: this.host,
+      source: 'environment',
+      filter: { kinds: null, min_severity: 'info', metadata: {} },
+      has_secret: this.#config.secret !== undefined,
+      is_paused: false,
+      failure: failure && { since_ms: failure.since_ms, answer: failure.answer },
+      waiting: this.#latest.size,
+      next_try_ms: null,
+      deliveries: this.deliveries.slice(0, 20).map(({ delivered, ...delivery }) => ({
+        ...delivery,
+        state: delivered === null ? 'waiting' : delivered ? 'delivered' : 'failed',
+        text: '',
+      })),
+    }
   }
 
   /** Queues an alert; alerts with the same event are sent together. */
