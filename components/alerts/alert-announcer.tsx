@@ -221,7 +221,7 @@ interface Announcement {
 }
 
 const toneOf = ({ kind, job }: Alert) => {
-  if (kind === 'end' || kind === 'failure') return 'danger'
+  if (kind === 'end' || kind === 'failure' || kind === 'watch') return 'danger'
   return job?.state === 'completed' ? 'ok' : 'attention'
 }
 

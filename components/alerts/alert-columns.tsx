@@ -19,7 +19,9 @@ export const nameColumn: Column<Alert> = {
   meta: { priority: 1 },
 }
 
-export const isLoss = ({ kind }: Alert) => kind === 'end' || kind === 'failure'
+export const isLoss = ({ kind }: Alert) => kind === 'end' || kind === 'failure' || kind === 'watch'
+
+export const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job' && kind !== 'watch'
 
 export const kindColumn: Column<Alert> = {
   id: 'kind',
@@ -31,11 +33,13 @@ export const kindColumn: Column<Alert> = {
 export const Kind = ({ alert }: { alert: Alert }) => (
   <span
     className={isLoss(alert) ? 'text-danger' : undefined}
-    title={alert.end && (alert.end.cause === 'idle' ? 'Its idle time runs out' : 'Its keep-alive time runs out')}
+    title={alert.watch?.detail ?? (alert.end && endTitles[alert.end.cause])}
   >
     {alertKindLabels[alert.kind]}
   </span>
 )
+
+const endTitles = { idle: 'Its idle time runs out', keep_alive: 'Its keep-alive time runs out' }
 
 export const stateColumn: Column<Alert> = {
   id: 'state',

@@ -119,6 +119,7 @@ export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: numb
   const isDanger = ({ kind, deadline_ms }: Alert) =>
     kind === 'end' ||
     kind === 'failure' ||
+    kind === 'watch' ||
     (kind === 'eviction' && urgencyOfTime(timeLeftMs(feed, deadline_ms, nowMs), false) === 'danger')
   if (unacknowledged.some(isDanger)) return 'danger'
   return unacknowledged.length > 0 ? 'attention' : 'neutral'
@@ -130,7 +131,9 @@ export const alertName = ({
   devbox_name,
   job,
 }: Pick<Alert, 'kind' | 'devbox_id' | 'devbox_name' | 'job'>): string =>
-  kind === 'test' ? 'Test alert' : (job?.name ?? (devbox_name || devbox_id))
+  specialNames[kind] ?? job?.name ?? (devbox_name || devbox_id)
+
+const specialNames: Partial<Record<Alert['kind'], string>> = { test: 'Test alert', watch: 'Devdeck' }
 
 export const alertHref = ({ id, kind, devbox_id, job }: Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'job'>): string => {
   if (job) return paths.benchmarkJob(job.id)

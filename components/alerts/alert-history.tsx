@@ -16,11 +16,22 @@ import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { type Alert, maxStoredAlerts } from '#lib/protocol/alerts.ts'
-import { kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
+import { isAboutDevbox, kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
 import { alertStateLabels } from './alert-text.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
 
-const states = ['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'stopped', 'seen'] as const
+const states = [
+  'new',
+  'acknowledged',
+  'moved',
+  'ended',
+  'passed',
+  'withdrawn',
+  'cancelled',
+  'stopped',
+  'seen',
+  'resolved',
+] as const
 
 const source = {
   noun: 'alert',
@@ -111,7 +122,7 @@ const columns: Column<Alert>[] = [
           {shortenMiddle(alert.job.id, 18)}
         </Link>
       ) : (
-        <DevboxLink id={alert.devbox_id} tab="overview" />
+        isAboutDevbox(alert) && <DevboxLink id={alert.devbox_id} tab="overview" />
       ),
   },
   metadataColumn,

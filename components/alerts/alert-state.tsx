@@ -24,6 +24,7 @@ const styles: Record<AlertState, { tone: Tone; icon: LucideIcon; meaning: string
   cancelled: { tone: 'neutral', icon: Ban, meaning: 'Canceled from this console before the deadline' },
   stopped: { tone: 'neutral', icon: CircleStop, meaning: 'The devbox stopped before its deadline' },
   seen: { tone: 'neutral', icon: Check, meaning: 'Somebody acknowledged it' },
+  resolved: { tone: 'ok', icon: Check, meaning: 'The console sees evictions again' },
 }
 
 const labelOf = (alert: Alert): string => {

@@ -8,6 +8,7 @@ export const alertKindLabels: Record<AlertKind, string> = {
   end: 'Shutdown',
   failure: 'Failure',
   job: 'Job ended',
+  watch: 'Outage',
   test: 'Test',
 }
 
@@ -21,6 +22,7 @@ export const alertStateLabels: Record<AlertState, string> = {
   cancelled: 'Canceled',
   stopped: 'Stopped early',
   seen: 'Seen',
+  resolved: 'Resolved',
 }
 
 /** "api", "api on node-2" or "12 devboxes on node-2". */
@@ -31,6 +33,7 @@ export const groupName = ({ alerts: [first, ...others] }: AlertGroup): string =>
 
 /** Continues the alert's name: "api will be evicted". */
 export const alertEvent = ({ kind, job, node }: Pick<Alert, 'kind' | 'job' | 'node'>): string => {
+  if (kind === 'watch') return 'can’t see evictions'
   if (kind === 'eviction') return 'will be evicted'
   if (kind === 'end') return 'will be shut down and its disk deleted'
   if (kind === 'failure') return node ? 'failed: the node was lost' : 'failed'
@@ -38,7 +41,7 @@ export const alertEvent = ({ kind, job, node }: Pick<Alert, 'kind' | 'job' | 'no
 }
 
 export const groupConsequence = ({ alerts: [first, ...others] }: AlertGroup): string | undefined => {
-  const { kind, node, end, job } = first
+  const { kind, node, end, job, watch } = first
   if (kind === 'eviction')
     return others.length > 0
       ? 'They will be suspended: their processes end, their disks are kept.'
@@ -48,6 +51,7 @@ export const groupConsequence = ({ alerts: [first, ...others] }: AlertGroup): st
       ? 'Resume on another node from the last suspension or snapshot.'
       : 'Its processes have ended. See its log for the reason.'
   if (job) return 'You follow this benchmark job.'
+  if (watch) return `${watch.detail}. New evictions are not announced until it is back.`
   if (kind !== 'end') return undefined
   const isIdle = end?.cause === 'idle'
   const earliest = end?.is_at_least ? ' This is the earliest time; the service does not report the exact one.' : ''

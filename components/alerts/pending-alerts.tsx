@@ -28,7 +28,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf, isoTime } from '#lib/browser/format.ts'
 import { type Alert, type AlertGroup, alertText, groupByNode, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
-import { isLoss, Kind, State } from './alert-columns.tsx'
+import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
 import { alertHref, alertName, consoleTime, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
 import { alertKindLabels, alertStateLabels, groupName } from './alert-text.ts'
@@ -126,7 +126,6 @@ const devboxesOf = (alerts: readonly Alert[]) => [
   ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
 ]
 
-const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job'
 const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
 
 const columns: Column<PendingRow>[] = [

@@ -21,6 +21,18 @@ describe('the text of an alert for a chat', () => {
   })
 })
 
+it('says since when and why evictions are unseen, and when they are seen again', () => {
+  const watch = { cause: 'refused', detail: 'The service refuses this key', account: 'Ops\nTeam' } as const
+  const textOf = (state: 'new' | 'resolved') =>
+    alertText({ ...alert, kind: 'watch', watch, state }, 'https://deck.example/a')
+  expect(textOf('new')).toBe(
+    "Devdeck can't see evictions of Ops Team since 2023-11-14T22:13:20Z: The service refuses this key. https://deck.example/a",
+  )
+  expect(textOf('resolved')).toMatch(
+    /^Devdeck sees evictions of Ops Team again, after an outage since 2023-11-14T22:13:20Z/,
+  )
+})
+
 it('groups the devboxes of a drained or lost node', () => {
   const linked = (id: string, change: Partial<Alert>) => ({
     alert: { ...alert, id, devbox_id: id, node: 'node-2', ...change },

@@ -1,10 +1,11 @@
-// Alerts of an account: evictions, upcoming disk deletions, failed devboxes and ended jobs. The console stores them
-// and sends them to every page.
+// Alerts of an account: evictions, upcoming disk deletions, failed devboxes, ended jobs and outages of the watch itself.
+// The console stores them and sends them to every page.
 
 /**
  * `moved`: got another deadline, which is an alert of its own. `ended`: stopped at its deadline. `stopped`: stopped
  * earlier, see `Alert.stopped`. `passed`: still running after the deadline. `withdrawn`: no longer reported, or its
  * outcome is unknown. `cancelled`: canceled through this console. `seen`: acknowledged after it had happened.
+ * `resolved`: the console sees evictions again.
  */
 export type AlertState =
   | 'new'
@@ -16,10 +17,11 @@ export type AlertState =
   | 'cancelled'
   | 'stopped'
   | 'seen'
+  | 'resolved'
 
 // `eviction`: will be suspended. `end`: keep-alive or idle time runs out and the disk is deleted. `failure`: a devbox
-// failed. `job`: a followed benchmark job ended.
-export type AlertKind = 'eviction' | 'end' | 'failure' | 'job' | 'test'
+// failed. `job`: a followed benchmark job ended. `watch`: the console can't see evictions.
+export type AlertKind = 'eviction' | 'end' | 'failure' | 'job' | 'watch' | 'test'
 
 export interface Alert {
   /** Combines devbox and deadline, so a repeated report is the same alert. */
@@ -37,7 +39,9 @@ export interface Alert {
   job?: { id: string; name: string; state: string }
   /** `is_at_least`: the earliest possible end; the service reports no exact time. */
   end?: { cause: 'keep_alive' | 'idle'; is_at_least: boolean }
-  /** For a `failure` or `job`: when it happened or was first seen. */
+  /** `account` is the account's name. */
+  watch?: { cause: 'refused' | 'unreachable' | 'unreadable' | 'late'; detail: string; account: string }
+  /** For a `failure`, `job` or `watch`: when it happened, was first seen or began. */
   deadline_ms: number
   state: AlertState
   first_heard_ms: number
@@ -211,12 +215,16 @@ export interface AlertHealth {
   }
 }
 
-export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean => kind === 'failure' || kind === 'job'
+export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean =>
+  kind === 'failure' || kind === 'job' || kind === 'watch'
 
-/** Test alerts rank below upcoming events, so that they never hide the next eviction. */
-const rank = (alert: Alert) => (hasHappened(alert) ? 2 : Number(alert.kind === 'test'))
+/** Test alerts and acknowledged outages rank below upcoming events, so that they never hide the next eviction. */
+const rank = (alert: Alert) => {
+  if (alert.kind === 'watch' && alert.state === 'new') return -1
+  return hasHappened(alert) ? 2 : Number(alert.kind === 'test')
+}
 
-/** Upcoming first, by deadline; then past events, newest first. */
+/** An outage first; then upcoming events, by deadline; then past events, newest first. */
 export const byUrgency = (a: Alert, b: Alert): number =>
   rank(a) - rank(b) ||
   (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
@@ -281,6 +289,7 @@ export const alertText = (alert: Alert, url: string): string => {
   const at = timeInText(alert)
   if (kind === 'test') return `Devdeck test alert, deadline ${at}: ${url}`
   if (job) return `Benchmark job ${nameInText(job.name)} (${job.id}) ended: ${job.state}. ${url}`
+  if (kind === 'watch' || state === 'resolved') return `${watchText(alert, at)} ${url}`
   const name = nameInText(devbox_name ?? '')
   const devbox = `Devbox ${name === '' ? devbox_id : `${name} (${devbox_id})`}${node ? ` on ${nameInText(node)}` : ''}`
   if (kind === 'failure') return `${devbox} failed at ${at}${node ? ': the node was lost' : ''}. ${url}`
@@ -290,6 +299,13 @@ export const alertText = (alert: Alert, url: string): string => {
       ? `${devbox} was ${stoppedText(alert)} before its ${deadline} at ${at}.`
       : (kind === 'end' ? endTexts : evictionTexts)[state](devbox, at)
   return `${is_drill ? 'Drill: ' : ''}${text} ${url}`
+}
+
+const watchText = ({ watch, state }: Alert, at: string): string => {
+  const evictions = `evictions of ${nameInText(watch?.account ?? '')}`
+  return state === 'resolved'
+    ? `Devdeck sees ${evictions} again, after an outage since ${at}.`
+    : `Devdeck can't see ${evictions} since ${at}: ${watch?.detail}.`
 }
 
 export const stoppedText = ({ stopped }: Pick<Alert, 'stopped'>): string => {
@@ -332,7 +348,7 @@ const nodeText = (first: Alert, count: number, url: string): string => {
     : `${devboxes} will be evicted at ${at}. They will be suspended: processes end, disks stay. ${url}`
 }
 
-type StateTexts = Record<Exclude<AlertState, 'stopped'>, (devbox: string, at: string) => string>
+type StateTexts = Record<Exclude<AlertState, 'stopped' | 'resolved'>, (devbox: string, at: string) => string>
 
 const evictionTexts: StateTexts = {
   new: (devbox, at) => `${devbox} will be evicted at ${at}. It will be suspended: processes end, the disk stays.`,

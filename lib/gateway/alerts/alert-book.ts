@@ -515,7 +515,7 @@ export class AlertBook {
     const reminder = dueReminder(alert, nowMs)
     if (reminder) return void this.#announce(reminder)
     if (hasHappened(alert)) {
-      if (nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
+      if (alert.kind !== 'watch' && nowMs >= alert.first_heard_ms + unseenMs) this.#close(alert, 'passed')
     } else if (alert.kind === 'test' && nowMs >= alert.deadline_ms) this.#close(alert, 'passed')
     // A devbox is still being suspended right after its deadline.
     else if (nowMs >= alert.deadline_ms + settledMs) {

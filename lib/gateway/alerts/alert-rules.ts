@@ -6,7 +6,7 @@ import type { UnattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** Subject of an alert; its id is stable across reports. */
 export type Subject = Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'deadline_ms'> &
-  Partial<Pick<Alert, 'node' | 'job' | 'end' | 'is_drill'>>
+  Partial<Pick<Alert, 'node' | 'job' | 'end' | 'watch' | 'is_drill'>>
 
 export const evictionSubject = ({ devbox_id, eviction_deadline_ms, node }: Eviction): Subject => ({
   id: `${devbox_id}@${eviction_deadline_ms}`,
@@ -55,7 +55,8 @@ export const reopened = ({ stopped: _, ...alert }: Alert): Alert => {
 export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
   if (alert.state !== 'new') return undefined
   const taken = { ...alert, acknowledged_by: by, acknowledged_ms: nowMs }
-  return hasHappened(alert) ? { ...taken, state: 'seen', closed_ms: nowMs } : { ...taken, state: 'acknowledged' }
+  const isOver = hasHappened(alert) && alert.kind !== 'watch'
+  return isOver ? { ...taken, state: 'seen', closed_ms: nowMs } : { ...taken, state: 'acknowledged' }
 }
 
 /** Alarms again at 10 min if unacknowledged, and at 2 min unless acknowledged since. */
@@ -70,7 +71,7 @@ export const dueReminder = (alert: Alert, nowMs: number): Alert | undefined => {
 
 export const closed = (
   alert: Alert,
-  state: 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'stopped',
+  state: 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'stopped' | 'resolved',
   nowMs: number,
   stopped?: Alert['stopped'],
 ): Alert | undefined => (isOpen(alert) ? { ...alert, state, closed_ms: nowMs, ...(stopped && { stopped }) } : undefined)

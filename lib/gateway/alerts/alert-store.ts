@@ -59,8 +59,10 @@ export class AlertStore {
   }
 
   #put(account: string, alert: Alert): void {
-    const { devbox_id, devbox_name, metadata, node, job, acknowledged_by } = alert
-    const named = [devbox_id, devbox_name, node, job?.id, job?.name, acknowledged_by].map((word) => word ?? '')
+    const { devbox_id, devbox_name, metadata, node, job, watch, acknowledged_by } = alert
+    const named = [devbox_id, devbox_name, node, job?.id, job?.name, watch?.detail, acknowledged_by].map(
+      (word) => word ?? '',
+    )
     const words = [...named, ...Object.entries(metadata).flat()]
     this.#run(
       'INSERT OR REPLACE INTO alerts VALUES (?, ?, ?, ?, ?, ?)',

@@ -180,12 +180,24 @@ const exportColumns: Record<string, (alert: Alert) => string> = {
   acknowledged_by: ({ acknowledged_by }) => acknowledged_by ?? '',
   acknowledged: ({ acknowledged_ms }) => timeOf(acknowledged_ms),
   closed: ({ closed_ms }) => timeOf(closed_ms),
+  outage: ({ watch }) => watch?.detail ?? '',
 }
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const HistoryQuery = z.object({
   state: z.optional(
-    z.enum(['new', 'acknowledged', 'moved', 'ended', 'passed', 'withdrawn', 'cancelled', 'stopped', 'seen']),
+    z.enum([
+      'new',
+      'acknowledged',
+      'moved',
+      'ended',
+      'passed',
+      'withdrawn',
+      'cancelled',
+      'stopped',
+      'seen',
+      'resolved',
+    ]),
   ),
   devbox_id: z.optional(text(256)),
   search: z.optional(text(256)),
