@@ -7,7 +7,7 @@ export interface Activity {
   /** Id of the changed or created record; null if unknown. A `/` separates a part of it. */
   subject: string | null
   status: number
-  /** Name at the single sign-on provider; null with an API key. */
+  /** Name from single sign-on, or typed in the browser and marked as unverified; null without a name. */
   person: string | null
   browser: string
   address: string

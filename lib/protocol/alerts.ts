@@ -58,6 +58,28 @@ export interface Alert {
   acknowledged_by: string | null
   acknowledged_ms: number | null
   closed_ms: number | null
+  /** Oldest first, at most 50: the first one and the newest are kept. */
+  log?: AlertEntry[]
+}
+
+/** Something that happened to an alert. */
+export interface AlertEntry {
+  at_ms: number
+  what:
+    | 'raised'
+    | 'acknowledged'
+    | 'handed_over'
+    | 'unacknowledged'
+    | 'commented'
+    | 'silenced'
+    | 'silence_ended'
+    | 'closed'
+  /** Null for the console itself. */
+  by: string | null
+  /** Who a `handed_over` alert went to. */
+  to?: string
+  /** A comment, the comment of a silence, or the closing state. */
+  text?: string
 }
 
 /** Mutes alerts of devboxes with all of `metadata` until `until_ms`. They are still listed. */

@@ -14,9 +14,6 @@ export interface Session {
 
 export type KeyHolder = Pick<Session, 'account' | 'api_key'>
 
-/** The person if known, otherwise the account that everyone with its key shares. */
-export const sessionLabel = ({ person, account }: Pick<Session, 'person' | 'account'>): string => person ?? account.name
-
 const maxSessionMs = 7 * 24 * 3600 * 1000
 /** Short, so that people removed at the provider lose access the same day. */
 const maxSignOnMs = 12 * 3600 * 1000

@@ -6,6 +6,7 @@ import { errorStatus } from '#lib/contract/errors.ts'
 import { files } from '#lib/contract/files.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import type { Activity } from '#lib/protocol/activity.ts'
+import { personOf } from '../accounts/person.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
 import { browserName } from '../http/browser-name.ts'
@@ -62,12 +63,13 @@ export const recordActivity: ProxyHook = (call, response) => {
   else record(subject ?? null)
 }
 
-export interface Actor extends Pick<Activity, 'browser' | 'address'> {
+export interface Actor extends Pick<Activity, 'person' | 'browser' | 'address'> {
   session: Session
 }
 
 export const actorOf = (session: Session, header: ReadHeader): Actor => ({
   session,
+  person: personOf(session, header),
   browser: browserName(header('user-agent') ?? ''),
   address: header('x-devdeck-client') ?? 'unknown',
 })
@@ -90,14 +92,14 @@ export const withActivityRecord = async (
 }
 
 const store = (
-  { session, browser, address }: Actor,
+  { session, person, browser, address }: Actor,
   { subject, ...what }: Pick<Activity, 'at_ms' | 'operation' | 'subject' | 'status'>,
 ) => {
   try {
     activityStore().put(accountKey(session), {
       ...what,
       subject: subject?.slice(0, maxSubjectLength) ?? null,
-      person: session.person ?? null,
+      person,
       browser,
       address,
     })

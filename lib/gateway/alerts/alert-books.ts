@@ -1,7 +1,8 @@
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
+import { personLabel } from '../accounts/person.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
-import { type KeyHolder, sessionLabel } from '../accounts/types.ts'
+import type { KeyHolder } from '../accounts/types.ts'
 import type { ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
@@ -38,12 +39,12 @@ export const alertBookFor = (holder: KeyHolder): AlertBook => {
 }
 
 /** Pages that suspend, shut down or keep a devbox alive change its alerts. */
-export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session }, response) => {
+export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session, header }, response) => {
   if (!response.ok || id === undefined) return
   const book = alerts().books.get(session.account.id)
   if (endpoint.id === devboxes.keepAlive.id) book?.onKeepAlive(id)
-  if (endpoint.id === devboxes.suspend.id) book?.stopDevbox(id, 'suspended', sessionLabel(session))
-  if (endpoint.id === devboxes.shutdown.id) book?.stopDevbox(id, 'shut down', sessionLabel(session))
+  if (endpoint.id === devboxes.suspend.id) book?.stopDevbox(id, 'suspended', personLabel(session, header))
+  if (endpoint.id === devboxes.shutdown.id) book?.stopDevbox(id, 'shut down', personLabel(session, header))
 }
 
 /** Sends alerts to the webhook even with no page open. Retries every minute, whatever the error, until `signal` aborts. */

@@ -11,8 +11,9 @@ import {
   maxStoredAlerts,
   type Receivers,
 } from '#lib/protocol/alerts.ts'
+import { personLabel } from '../accounts/person.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
-import { type Session, sessionLabel } from '../accounts/types.ts'
+import type { Session } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
@@ -84,13 +85,13 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
       receivers: webhook ? [webhook.receiver()] : [],
       add_refusal: 'Receivers are set up in the environment',
     } satisfies Receivers),
-  'POST acknowledge': async ({ book, body, session }) =>
-    json({ acknowledged: await book.acknowledge(read(AcknowledgeRequest, body).ids, sessionLabel(session)) }),
-  'POST silences': ({ book, body, session }) => {
+  'POST acknowledge': async ({ book, body, session, header }) =>
+    json({ acknowledged: await book.acknowledge(read(AcknowledgeRequest, body).ids, personLabel(session, header)) }),
+  'POST silences': ({ book, body, session, header }) => {
     const fields = read(SilenceRequest, body)
     if (fields.until_ms <= serviceNow())
       throw new HttpError('invalid_argument', 'until_ms must be in the future', { field: 'until_ms' })
-    return json(book.silence({ ...fields, by: sessionLabel(session) }))
+    return json(book.silence({ ...fields, by: personLabel(session, header) }))
   },
   'DELETE silences/:id': ({ book, id }) => {
     if (!book.endSilence(id)) throw new HttpError('not_found', `Silence ${id} not found`)

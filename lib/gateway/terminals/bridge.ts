@@ -5,6 +5,7 @@ import { parseQuery } from '#lib/contract/query-string.ts'
 import { defaultSize, SizeQuery } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { trackStream } from '../accounts/open-streams.ts'
+import { personOf } from '../accounts/person.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
 import { browserName } from '../http/browser-name.ts'
@@ -112,6 +113,7 @@ const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session
   const { client, epoch, since, scrollback, role, ack } = rest.value
   return {
     signedIn,
+    person: signedIn ? personOf(signedIn, header) : null,
     browser: browserName(header('user-agent') ?? ''),
     address,
     client,

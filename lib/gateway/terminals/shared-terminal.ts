@@ -224,9 +224,9 @@ export class SharedTerminal implements OpenTerminal {
     else this.#turnFollow(viewer, request.on)
   }
 
-  #closeFor({ opening: { signedIn: session, browser, address } }: Viewer): void {
+  #closeFor({ opening: { signedIn: session, person, browser, address } }: Viewer): void {
     // `#control` reports failures to the page.
-    if (session) void endShell(this, { session, browser, address }).catch(() => undefined)
+    if (session) void endShell(this, { session, person, browser, address }).catch(() => undefined)
   }
 
   #reset(): void {

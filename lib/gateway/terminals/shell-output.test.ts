@@ -21,6 +21,7 @@ const pageAt = async (output: ShellOutput, scrollback = 1000) => {
   const page = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const [socket] = (await once(server, 'connection')) as [WebSocket]
   const viewer = new Viewer(socket, {
+    person: null,
     browser: 'A page',
     address: '127.0.0.1',
     client: undefined,

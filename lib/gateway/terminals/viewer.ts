@@ -44,6 +44,7 @@ interface ViewerEvents {
 export interface ViewerOpening {
   /** Undefined for visitors with a link, who can only watch. */
   signedIn: Session | undefined
+  person: string | null
   browser: string
   address: string
   client: string | undefined
@@ -88,7 +89,7 @@ export class Viewer {
     this.#acks = opening.promisesAcks
     this.view = {
       id: randomBytes(6).toString('base64url'),
-      name: [opening.signedIn?.person, opening.browser].filter(Boolean).join(', '),
+      name: [opening.person, opening.browser].filter(Boolean).join(', '),
       since_ms: Date.now(),
       follower: opening.signedIn === undefined,
     }
