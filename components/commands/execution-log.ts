@@ -1,6 +1,6 @@
 import type { LogRecord } from '#lib/contract/logs.ts'
+import { isFilesTabCommand } from '#lib/protocol/files-tab-mark.ts'
 import { initialLogState, LogReader, type LogSource, type LogState } from '../devboxes/log/log-reader.ts'
-import { isFilesTabCommand } from '../files/read-mark.ts'
 
 /** One execution as the devbox log reports it; null where the log has no record of it. */
 export interface LoggedExecution {

@@ -1,9 +1,9 @@
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { executions } from '#lib/contract/executions.ts'
+import { markAsFilesTab } from '#lib/protocol/files-tab-mark.ts'
 import { joinPath, parentPath, quotePath, shellQuote } from './file-path.ts'
 import { type FolderListing, listCommand, parseListing } from './folder-listing.ts'
-import { markAsFilesTab } from './read-mark.ts'
 
 // The API has no calls for these, so they run as commands in the devbox. None transfers file contents.
 

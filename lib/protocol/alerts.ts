@@ -52,6 +52,8 @@ export interface Alert {
   found_late: boolean
   /** `by` is null if it was stopped outside this console. */
   stopped?: { how: 'suspended' | 'shut down' | 'failed' | 'stopped'; by: string | null }
+  /** Commands that ran when the devbox was evicted or shut down; missing if unknown. */
+  work?: { commands: number }
   /** Silenced when raised: the webhook gets it after the silence. `again`: as a reminder. */
   withheld?: 'first' | 'again'
   /** The last acknowledgment. A `new` alert that has one was raised again since. */

@@ -3,7 +3,7 @@ import { follow } from '#lib/browser/live/follow.ts'
 import { joinLines, readLines, type Span } from '#lib/browser/text/console-text.ts'
 import { noStyle, type TextStyle } from '#lib/browser/text/text-style.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
-import { isFilesTabCommand } from '../../files/read-mark.ts'
+import { isFilesTabCommand } from '#lib/protocol/files-tab-mark.ts'
 import { initialLogState, LogReader, type LogSource, type LogState } from './log-reader.ts'
 
 export interface LogSnapshot extends LogState {

@@ -32,8 +32,9 @@ import {
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
-import { callTimeoutMs, devboxLookups } from './describe-devbox.ts'
+import { callTimeoutMs, devboxLookups, limitTo } from './describe-devbox.ts'
 import { type EvictionEvent, type EvictionStreamState, EvictionWatch } from './eviction-watch.ts'
+import { interruptedCommands } from './interrupted-work.ts'
 import { OpenAlerts } from './open-alerts.ts'
 import { applyPoll, type Poll, ServicePoller } from './service-poller.ts'
 import { WatchHealth } from './watch-health.ts'
@@ -83,6 +84,10 @@ export class AlertBook {
   /** Alerts whose devbox is being looked up, and whether the service no longer reports them. */
   readonly #settling = new Map<string, boolean>()
   readonly #describe = devboxLookups()
+  /** Logs are large, and no alert waits for them. */
+  readonly #readLog = limitTo(2)
+  /** Ids of closed alerts whose interrupted commands are being counted. */
+  readonly #counting = new Set<string>()
   #silences: Silence[]
   readonly #watchHealth = new WatchHealth()
   #stream: EvictionStreamState | undefined
@@ -259,6 +264,7 @@ export class AlertBook {
     this.#options.webhook?.close()
     this.#arrived.clear()
     this.#unnamed.clear()
+    this.#counting.clear()
     this.#open.close()
     this.#listeners.clear()
   }
@@ -434,8 +440,20 @@ export class AlertBook {
     if (!facts && nowMs >= current.deadline_ms && nowMs < current.deadline_ms + unseenMs) return
     const state = closedState(current, facts?.status, nowMs, facts?.stop)
     if (state === 'stopped') this.#close(current, state, { how: howStopped(facts?.status), by: null })
-    else if (state === 'ended') this.#close(current, state)
-    else if (isOverNow && this.#watch?.deadlineOf(alert.devbox_id) !== alert.deadline_ms) this.#close(current, state)
+    else if (state === 'ended') {
+      this.#close(current, state)
+      void this.#countWork(current, facts?.stop?.at_ms ?? nowMs)
+    } else if (isOverNow && this.#watch?.deadlineOf(alert.devbox_id) !== alert.deadline_ms) this.#close(current, state)
+  }
+
+  async #countWork({ id, devbox_id, deadline_ms }: Alert, stopped_ms: number): Promise<void> {
+    this.#counting.add(id)
+    const commands = await this.#readLog(() =>
+      interruptedCommands(this.#apiKey, devbox_id, { deadline_ms, stopped_ms }),
+    )
+    if (!this.#counting.delete(id) || commands === undefined) return
+    const alert = this.#open.find(id)
+    if (alert?.state === 'ended') this.#put({ ...alert, work: { commands } })
   }
 
   #close(alert: Alert, state: Parameters<typeof closed>[1], stopped?: Alert['stopped']): void {

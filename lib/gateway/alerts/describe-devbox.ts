@@ -15,21 +15,26 @@ export const callTimeoutMs = 10_000
 /** An outage can look up thousands of devboxes at once. */
 const maxLookups = 8
 
-/** Looks up a few devboxes at once; the others wait in order. */
-export const devboxLookups = () => {
+/** Runs at most `max` lookups at once; the others wait in order. */
+export const limitTo = (max: number) => {
   const waiting: (() => void)[] = []
   let running = 0
-  return async (apiKey: string, id: string): Promise<DevboxFacts | undefined> => {
-    if (running < maxLookups) running += 1
+  return async <Result>(lookup: () => Promise<Result>): Promise<Result> => {
+    if (running < max) running += 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
-      return await describe(apiKey, id)
+      return await lookup()
     } finally {
       const next = waiting.shift()
       if (next) next()
       else running -= 1
     }
   }
+}
+
+export const devboxLookups = () => {
+  const limited = limitTo(maxLookups)
+  return (apiKey: string, id: string) => limited(() => describe(apiKey, id))
 }
 
 /** Undefined while the service does not respond; a missing devbox counts as shut down. */

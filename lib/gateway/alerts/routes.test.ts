@@ -106,11 +106,15 @@ describe('an eviction', () => {
     expect(await one.until(id, 'new')).toMatchObject({ deadline_ms: deadline - 60_000 })
   })
 
-  it('ends with its devbox, and is found in the history', async () => {
+  it('ends with its devbox, counts the commands it interrupted, and is found in the history', async () => {
     const id = await devbox('short', { owner: 'ada' })
     const page = listen()
+    await service.client.executions.executeAsync({ params: { id }, body: { command: 'sleep 600' } })
+    await service.client.executions.execute({ params: { id }, body: { command: 'true' } })
     await schedule(id, Date.now() + 1_000)
     await page.until(id, 'ended')
+    // Killed by the eviction, and counted by the log after it.
+    await vi.waitFor(() => expect(page.of(id)).toMatchObject([{ state: 'ended', work: { commands: 1 } }]), soon)
     const found = (await ask('GET', '?search=ADA&state=ended')).body as AlertHistory
     expect(found).toMatchObject({ total_count: 1, has_more: false, alerts: [{ devbox_id: id, state: 'ended' }] })
   })
