@@ -8,7 +8,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountdown } from '#lib/browser/format.ts'
-import { type Alert, groupByNode, hasHappened, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
+import { type Alert, groupAlerts, hasHappened, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
 import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
 import { alertEvent, groupConsequence, groupLine, groupName } from './alert-text.ts'
@@ -175,7 +175,7 @@ const announceAlarms = (alerts: readonly Alert[], feed: AlertFeed, account: stri
   }
   const [first] = alerts
   if (!first) return
-  const groups = groupByNode(alerts)
+  const groups = groupAlerts(alerts)
   if (groups.length > maxSeparate) {
     const isEviction = alerts.every(({ kind }) => kind === 'eviction')
     const line = isEviction

@@ -15,7 +15,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
-import { type Alert, groupByNode, hasHappened } from '#lib/protocol/alerts.ts'
+import { type Alert, groupAlerts, hasHappened } from '#lib/protocol/alerts.ts'
 import { alertHref, audibleAlerts, clockError, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
@@ -33,7 +33,7 @@ const useTone = () => {
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   const alerts = useAudibleAlerts()
   const tone = useTone()
-  const [group] = groupByNode(alerts)
+  const [group] = groupAlerts(alerts)
   if (!group) return null
   const [first] = group.alerts
   const Icon = hasHappened(first) ? CircleAlert : Timer

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { groupByNode } from '#lib/protocol/alerts.ts'
+import { groupAlerts } from '#lib/protocol/alerts.ts'
 import { alertOf } from '#lib/protocol/testing.ts'
 import { selectedAlerts, selectedRows } from './alert-selection.ts'
 
-const groups = groupByNode([
+const groups = groupAlerts([
   ...['a', 'b'].map((id) => alertOf({ id, node: 'node-2' })),
   alertOf({ id: 'c', node: 'node-3' }),
 ])

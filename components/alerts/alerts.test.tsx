@@ -46,7 +46,7 @@ it('shows the devboxes of a drained node as one alert', () => {
   vi.useFakeTimers({ now: deadline_ms - 720_000, toFake: ['Date'] })
   const client = new QueryClient()
   const open = ['a', 'b', 'c'].map((id) => ({ ...alert, id, devbox_id: id, node: 'node-2' }))
-  const later = { ...alert, id: 'd', devbox_id: 'd', node: 'node-2', deadline_ms: deadline_ms + 1 }
+  const later = { ...alert, id: 'd', devbox_id: 'd', node: 'node-2', deadline_ms: deadline_ms + 1000 }
   client.setQueryData(alertQueries.feed().queryKey, { ...emptyAlertFeed, open: [...open, later] })
   const text = renderText(<AlertBar onCollapse={noop} />, client)
   expect(text).toMatch(/^3 devboxes on node-2will be evicted in 12:00.*1 more.*Acknowledge 4/)

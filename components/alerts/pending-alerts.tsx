@@ -27,7 +27,7 @@ import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf, isoTime } from '#lib/browser/format.ts'
-import { type Alert, type AlertGroup, alertText, groupByNode, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
+import { type Alert, type AlertGroup, alertText, groupAlerts, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
 import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
 import { alertHref, alertName, consoleTime, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
@@ -53,7 +53,7 @@ interface PendingRow extends AlertGroup {
 export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const { open } = feed
-  const groups = useMemo(() => groupByNode(open), [open])
+  const groups = useMemo(() => groupAlerts(open), [open])
   /** Groups start closed, except the one with the linked alert. */
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const isOpened = (group: AlertGroup) => toggled.has(group.id) !== group.alerts.some(({ id }) => id === linkedId)

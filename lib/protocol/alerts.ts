@@ -254,16 +254,16 @@ export const byUrgency = (a: Alert, b: Alert): number =>
   (hasHappened(a) ? b.deadline_ms - a.deadline_ms : a.deadline_ms - b.deadline_ms) ||
   (a.id < b.id ? -1 : 1)
 
-/** Evictions of one node with one deadline, or devboxes lost with one node. Any other alert is a group of its own. */
+/** Alerts with the same `groupKeyOf`. The id of a single alert's group is its own. */
 export interface AlertGroup {
   id: string
   alerts: readonly [Alert, ...Alert[]]
 }
 
-export const groupByNode = (alerts: readonly Alert[]): AlertGroup[] => {
+export const groupAlerts = (alerts: readonly Alert[]): AlertGroup[] => {
   const groups = new Map<string, [Alert, ...Alert[]]>()
   for (const alert of alerts) {
-    const key = groupKey(alert)
+    const key = groupKeyOf(alert)
     const group = groups.get(key)
     if (group) group.push(alert)
     else groups.set(key, [alert])
@@ -271,10 +271,14 @@ export const groupByNode = (alerts: readonly Alert[]): AlertGroup[] => {
   return [...groups].map(([id, alerts]) => ({ id: alerts.length > 1 ? id : alerts[0].id, alerts }))
 }
 
-const groupKey = ({ id, kind, node, deadline_ms }: Alert): string => {
-  if (!node) return id
-  if (kind === 'failure') return `failure ${node}`
-  return kind === 'eviction' ? `eviction ${node} ${deadline_ms}` : id
+/**
+ * Evictions of one node, or without a node, in the same second share a key, and so do devboxes lost with one node. Any
+ * other alert has its own. Depends on this alert only, so receivers can use it across messages.
+ */
+export const groupKeyOf = ({ id, kind, node, deadline_ms, is_drill }: Alert): string => {
+  if (kind === 'failure' && node) return `failure ${node}`
+  if (kind !== 'eviction') return id
+  return `${is_drill ? 'drill' : kind} ${node ?? ''}@${Math.floor(deadline_ms / 1000)}`
 }
 
 export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => state === 'new' || state === 'acknowledged'
@@ -342,16 +346,19 @@ export interface LinkedAlert {
   url: string
 }
 
-/** Several alerts as text: a line per alert or node, then how many more. */
+/** Several alerts as text: a line per group and state, then how many more. */
 export const alertsText = (alerts: readonly LinkedAlert[]): string => {
   const urls = new Map(alerts.map(({ alert, url }) => [alert.id, url]))
-  const lines = groupByNode(alerts.map(({ alert }) => alert)).flatMap(({ alerts }) => {
-    const [first] = alerts
-    const urlOf = ({ id }: Alert) => urls.get(id) ?? ''
-    return alerts.length > 1 && alerts.every(({ state }) => state === 'new')
-      ? [{ text: nodeText(first, alerts.length, urlOf(first)), count: alerts.length }]
-      : alerts.map((alert) => ({ text: alertText(alert, urlOf(alert)), count: 1 }))
-  })
+  const lines = groupAlerts(alerts.map(({ alert }) => alert)).flatMap(({ alerts }) =>
+    [...Map.groupBy(alerts, outcomeOf).values()].flatMap((same) => {
+      const [first, ...others] = same
+      const url = urls.get(first?.id ?? '') ?? ''
+      if (!first) return []
+      return [
+        { text: others.length > 0 ? groupText(first, same.length, url) : alertText(first, url), count: same.length },
+      ]
+    }),
+  )
   const more = lines.slice(maxLines).reduce((sum, { count }) => sum + count, 0)
   return [
     ...(lines.length > 1 ? [`${alerts.length} alerts:`] : []),
@@ -360,16 +367,22 @@ export const alertsText = (alerts: readonly LinkedAlert[]): string => {
   ].join('\n')
 }
 
+const outcomeOf = (alert: Alert) => (alert.state === 'stopped' ? stoppedText(alert) : alert.state)
+
 const maxLines = 10
 
 const timeInText = ({ deadline_ms }: Alert) => new Date(deadline_ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
-const nodeText = (first: Alert, count: number, url: string): string => {
-  const devboxes = `${count} devboxes on ${nameInText(first.node ?? '')}`
+const groupText = (first: Alert, count: number, url: string): string => {
+  const devboxes = `${count} devboxes${first.node ? ` on ${nameInText(first.node)}` : ''}`
   const at = timeInText(first)
-  return first.kind === 'failure'
-    ? `${devboxes} failed at ${at}: the node was lost. ${url}`
-    : `${devboxes} will be evicted at ${at}. They will be suspended: processes end, disks stay. ${url}`
+  if (first.kind === 'failure' || first.state === 'resolved')
+    return `${devboxes} failed at ${at}: the node was lost. ${url}`
+  const text =
+    first.state === 'stopped'
+      ? `${devboxes} were ${stoppedText(first)} before their eviction at ${at}.`
+      : evictionsTexts[first.state](devboxes, at)
+  return `${first.is_drill ? 'Drill: ' : ''}${text} ${url}`
 }
 
 type StateTexts = Record<Exclude<AlertState, 'stopped' | 'resolved'>, (devbox: string, at: string) => string>
@@ -383,6 +396,17 @@ const evictionTexts: StateTexts = {
   withdrawn: (devbox, at) => `The service no longer reports an eviction of ${devbox} at ${at}.`,
   cancelled: (devbox, at) => `The eviction of ${devbox} at ${at} was canceled.`,
   seen: (devbox, at) => `The eviction of ${devbox} at ${at} was acknowledged.`,
+}
+
+const evictionsTexts: StateTexts = {
+  new: (devboxes, at) => `${devboxes} will be evicted at ${at}. They will be suspended: processes end, disks stay.`,
+  acknowledged: (devboxes, at) => `${devboxes} will be evicted at ${at} (acknowledged).`,
+  moved: (devboxes, at) => `${devboxes} will not be evicted at ${at}; their deadline changed.`,
+  ended: (devboxes, at) => `${devboxes} were evicted at ${at}.`,
+  passed: (devboxes, at) => `${devboxes} are still running after their eviction deadline ${at}.`,
+  withdrawn: (devboxes, at) => `The service no longer reports the evictions of ${devboxes} at ${at}.`,
+  cancelled: (devboxes, at) => `The evictions of ${devboxes} at ${at} were canceled.`,
+  seen: (devboxes, at) => `The evictions of ${devboxes} at ${at} were acknowledged.`,
 }
 
 const endTexts: StateTexts = {
