@@ -3,9 +3,9 @@ export interface Backoff {
   maxMs: number
 }
 
-/** Exponential backoff with 20% jitter, so that clients do not reconnect in step. `attempt` counts from 0. */
+/** Exponential backoff with 50% jitter, so that clients do not reconnect in step. `attempt` counts from 0. */
 export const backoffMs = (attempt: number, { firstMs, maxMs }: Backoff, random = Math.random): number =>
-  Math.min(maxMs, firstMs * 2 ** attempt) * (0.8 + random() * 0.4)
+  Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + random())
 
 /** Resolves after `ms`, or at once when `signal` aborts. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>

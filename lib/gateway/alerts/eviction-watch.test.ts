@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
+import { seededRandom } from '#lib/service/testing/random.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
 import { onKeyAccepted } from '../upstream/client.ts'
 import { type EvictionEvent, EvictionWatch, watchTimes } from './eviction-watch.ts'
@@ -256,6 +257,19 @@ describe('the backoff', () => {
     expect(waits.length).toBeLessThanOrEqual(30)
     expect(waits.slice(0, 5).every((wait, i) => wait < (waits[i + 1] ?? 0))).toBe(true)
     expect(backoffMs(80, watchTimes, () => 0)).not.toBe(backoffMs(80, watchTimes, () => 1))
+  })
+
+  it.each([10, 30, 60, 600])('spreads 500 consoles once a service returns after %i s', (awaySeconds) => {
+    const below = seededRandom(awaySeconds)
+    const returns = Array.from({ length: 500 }, () => {
+      let ms = 0
+      for (let attempt = 0; ms < awaySeconds * 1000; attempt++)
+        ms += backoffMs(attempt, watchTimes, () => below(1e6) / 1e6)
+      return ms
+    }).sort((a, b) => a - b)
+    expect((returns.at(-1) ?? 0) - (returns[0] ?? 0)).toBeGreaterThan(5_000)
+    const inOneSecond = returns.map((from) => returns.filter((ms) => ms >= from && ms < from + 1_000).length)
+    expect(Math.max(...inOneSecond)).toBeLessThanOrEqual(125)
   })
 
   it('never exceeds a minute, whatever the service responds', () => {
