@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { environmentManager, QueryObserver } from '@tanstack/react-query'
+import { environmentManager, MutationObserver, QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket } from 'ws'
 import { createClient } from '#lib/client/client.ts'
@@ -82,6 +82,7 @@ const openPage = async () => {
     )
     .catch(() => undefined)
   return {
+    leave: () => controller.abort(),
     check: () => connection.check(),
     offsetMs: () => health.at(-1)?.clockOffsetMs ?? 0,
     announced: () => items.flatMap(({ event, data }) => (event === 'alert' ? [data] : [])),
@@ -114,6 +115,20 @@ describe('the page', () => {
     expect(new Set(states())).toEqual(new Set(['new #1', 'passed #1']))
   })
 
+  it('shares one connection to the service with seven others, whichever leaves', async () => {
+    const pages = await Promise.all(Array.from({ length: 8 }, openPage))
+    const announced = (some: typeof pages) => some.map((page) => page.announced().at(-1)?.devbox_id)
+    for (const page of pages) await page.is('live')
+    await expect.poll(() => watches.length).toBe(1)
+    say(watches[0], 'dbx_1', Date.now() + 900_000)
+    await expect.poll(() => announced(pages)).toEqual(Array(8).fill('dbx_1'))
+    const [first, ...others] = pages
+    first?.leave()
+    say(watches[0], 'dbx_2', Date.now() + 900_000)
+    await expect.poll(() => announced(others)).toEqual(Array(7).fill('dbx_2'))
+    expect(watches).toHaveLength(1)
+  })
+
   it.each([
     ['ahead', 600_000],
     ['behind', -600_000],
@@ -130,10 +145,6 @@ describe('the page', () => {
 })
 
 describe('a request', () => {
-  const ask = async (path: string, init: Parameters<TestConsole['fetch']>[1] = {}) =>
-    gateway.fetch(path, { cookie: await gateway.signIn('ak_scripted'), ...init })
-  const headers = { 'content-type': 'application/json' }
-
   it('retries a read once after Retry-After, even if the page was reopened', async () => {
     environmentManager.setIsServer(() => false)
     const times: number[] = []
@@ -162,11 +173,27 @@ describe('a request', () => {
     environmentManager.setIsServer(() => true)
   })
 
-  it('never repeats a write after a 503', async () => {
+  it('reports a 503 after at most two retries of a read, and never retries a write', async () => {
+    environmentManager.setIsServer(() => false)
     respond = (_, response) => json(response, { code: 'unavailable', message: 'not now' }, 503)
-    expect((await ask('/api/v1/devboxes')).status).toBe(503)
-    expect((await ask('/api/v1/devboxes', { method: 'POST', headers, body: '{}' })).status).toBe(503)
-    expect(requests).toEqual(['GET /v1/devboxes', 'POST /v1/devboxes'])
-    expect(makeQueryClient().getDefaultOptions().mutations).toMatchObject({ retry: false })
+    const cookie = await gateway.signIn('ak_scripted')
+    const api = createClient({
+      baseUrl: `${gateway.url}/api`,
+      fetch: (url, init) => fetch(url, { ...init, headers: { ...init?.headers, cookie, origin: gateway.origin } }),
+    })
+    const client = makeQueryClient()
+    client.mount()
+    const failed = Promise.withResolvers<void>()
+    const leave = new QueryObserver(client, {
+      queryKey: ['devboxes'],
+      queryFn: () => api.devboxes.list(),
+    }).subscribe(({ status }) => status === 'error' && failed.resolve())
+    await failed.promise
+    leave()
+    const create = new MutationObserver(client, { mutationFn: () => api.devboxes.create() })
+    await expect(create.mutate()).rejects.toMatchObject({ status: 503 })
+    expect(requests).toEqual([...Array(3).fill('GET /v1/devboxes'), 'POST /v1/devboxes'])
+    client.unmount()
+    environmentManager.setIsServer(() => true)
   })
 })

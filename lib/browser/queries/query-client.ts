@@ -1,4 +1,5 @@
-import { isServer, QueryClient } from '@tanstack/react-query'
+import { environmentManager, QueryClient } from '@tanstack/react-query'
+import { backoffMs } from '#lib/client/backoff.ts'
 import { canRequest, hasRetryAfter, isOutage, retryDelayMs } from '../api/failures.ts'
 
 const maxRetries = 2
@@ -11,10 +12,9 @@ export const makeQueryClient = (): QueryClient =>
         // Data the server has just rendered is fresh.
         staleTime: 5_000,
         // The server renders immediately; the browser retries.
-        retry: isServer
-          ? false
-          : (failures, error) => failures < maxRetries && isOutage(error) && !hasRetryAfter(error),
-        retryDelay: (attempt) => 500 * 2 ** attempt,
+        retry: (failures, error) =>
+          !environmentManager.isServer() && failures < maxRetries && isOutage(error) && !hasRetryAfter(error),
+        retryDelay: (attempt) => backoffMs(attempt, { firstMs: 500, maxMs: 1_000 }),
         refetchInterval: ({ state }) => retryDelayMs(state.error),
         retryOnMount: canRequest,
         refetchOnMount: canRequest,

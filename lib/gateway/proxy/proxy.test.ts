@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import { setImmediate } from 'node:timers/promises'
@@ -243,7 +245,9 @@ describe('a response that cannot be from the service', () => {
     const response = await ask('/api/v1/axons')
     expect(response.status).toBe(502)
     expect(response.headers.get('content-type')).toBe('application/json')
-    expect(await response.text()).not.toContain('<script>')
+    const text = await response.text()
+    expect(text).toContain('is not the service')
+    expect(text).not.toContain('<script>')
   })
 
   it('is missing when the service is down', async () => {
@@ -349,6 +353,20 @@ const untilStill = async (count: () => number) => {
 }
 
 describe('streams', () => {
+  const curl = (path: string, ...flags: string[]) => {
+    const child = spawn(
+      'curl',
+      [
+        ...['--silent', '--show-error', '--request', 'POST', ...flags],
+        ...['--header', `cookie: ${cookie}`, '--header', `origin: ${gateway.origin}`],
+        ...['--header', 'content-type: application/json', '--data', '{}', gateway.url + path],
+      ],
+      { stdio: ['ignore', 'pipe', 'ignore'] },
+    )
+    let bytes = 0
+    child.stdout.on('data', (data: Buffer) => (bytes += data.length))
+    return { child, received: () => bytes, exitCode: once(child, 'close').then(([code]: (number | null)[]) => code) }
+  }
   const chunk = Buffer.alloc(64 * 1024, 'x')
   const logs = '/api/v1/benchmark_runs/bmr_1/download_logs'
   const output = '/api/v1/devboxes/dbx_1/executions/exe_1/stream_stdout_updates'
@@ -409,12 +427,14 @@ describe('streams', () => {
     await left.promise
   })
 
-  it('do not pile up when the browser reads slowly', async () => {
+  it('of 1 GB do not pile up when curl reads 10 kB per second, and end at the service when curl does', async () => {
     let sent = 0
+    const left = Promise.withResolvers<void>()
     reply = (_, response) => {
-      response.writeHead(200, { 'content-type': 'application/zip' })
+      response.once('close', left.resolve)
+      response.writeHead(200, { 'content-type': 'application/zip', 'content-length': 1024 ** 3 })
       const more = () => {
-        while (sent < 256 * 1024 * 1024 && !response.destroyed) {
+        while (sent < 1024 ** 3 && !response.destroyed) {
           sent += chunk.length
           if (!response.write(chunk)) return void response.once('drain', more)
         }
@@ -422,12 +442,26 @@ describe('streams', () => {
       }
       more()
     }
-    const response = await post(logs)
-    const reader = response.body!.getReader()
-    await reader.read()
+    const { child, exitCode } = curl(logs, '--limit-rate', '10k')
     await untilStill(() => sent)
     expect(sent).toBeLessThan(32 * 1024 * 1024)
-    await reader.cancel()
+    child.kill()
+    await left.promise
+    expect(await exitCode).toBeNull()
+  })
+
+  it.each([
+    ['with', { 'content-length': 64 * 1024 }],
+    ['without', {}],
+  ])('that are cut off halfway, %s a length, make curl fail', async (_, headers) => {
+    reply = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/zip', ...headers })
+      response.write(chunk.subarray(0, 32 * 1024), () => response.destroy())
+    }
+    const { exitCode, received } = curl(logs)
+    // Partial file, or failure in receiving network data.
+    expect([18, 56]).toContain(await exitCode)
+    expect(received()).toBeLessThanOrEqual(32 * 1024)
   })
 
   it('do not pile up when the service reads slowly', async () => {
