@@ -20,6 +20,7 @@ describe.each([
   'AGENTS.md',
   'docs/features.md',
   'docs/agents.md',
+  'docs/alerts.md',
   'docs/cluster.md',
   'docs/scripting.md',
 ])('%s', (name) => {

@@ -1,14 +1,13 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { Badge } from '#components/ui/badge.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
-import type { AlertHealth, AlertStreamHealth, PollHealth, WebhookDelivery } from '#lib/protocol/alerts.ts'
+import type { AlertStreamHealth, PollHealth } from '#lib/protocol/alerts.ts'
 import { streamState } from './header-status.tsx'
 import { alertQueries } from './queries.ts'
 
@@ -108,69 +107,3 @@ const Polling = ({ looks }: { looks: PollHealth }) => (
 
 const Time = ({ ms }: { ms: number | null }) =>
   ms === null ? <span className="text-muted">None yet</span> : <RelativeTime ms={ms} />
-
-export const WebhookHealth = () => {
-  const { data } = useQuery(alertQueries.health())
-  return (
-    <section aria-labelledby="webhook" className="space-y-2">
-      <h2 id="webhook" className="text-lg font-medium">
-        Webhook
-      </h2>
-      {data && <Webhook webhook={data.webhook} />}
-    </section>
-  )
-}
-
-const shownDeliveries = 8
-
-const Webhook = ({ webhook: { host, watches_alone, deliveries } }: Pick<AlertHealth, 'webhook'>) => {
-  if (host === null)
-    return (
-      <p className="text-muted">
-        Not configured. Set <code className="font-mono text-text">DEVDECK_WEBHOOK_URL</code> and restart the console to
-        send alerts to a chat or pager, even with no page open.
-      </p>
-    )
-  return (
-    <>
-      <p className="text-muted">
-        Sends alerts to <VisibleText max={100}>{host}</VisibleText>
-        {watches_alone
-          ? ', even with no page open.'
-          : ' while a page of this account is open. To send them at any time, set DEVDECK_WEBHOOK_API_KEY.'}
-      </p>
-      {deliveries.length === 0 ? (
-        <p className="text-muted">No deliveries since the console started. Use “Test alert” to send one.</p>
-      ) : (
-        <>
-          <p className="text-sm text-muted">
-            Latest {Math.min(deliveries.length, shownDeliveries)} of {deliveries.length} deliveries
-          </p>
-          <ul>
-            {deliveries.slice(0, shownDeliveries).map((delivery) => (
-              <Delivery key={delivery.id} delivery={delivery} />
-            ))}
-          </ul>
-        </>
-      )}
-    </>
-  )
-}
-
-const Delivery = ({
-  delivery: { event, n_alerts, at_ms, attempts, delivered, answer },
-}: {
-  delivery: WebhookDelivery
-}) => (
-  <li className="flex flex-wrap items-center gap-x-3 border-b border-line py-1 text-sm">
-    <Badge tone={delivered === null ? 'progress' : delivered ? 'ok' : 'danger'}>
-      {delivered === null ? 'Sending' : delivered ? 'Delivered' : 'Failed'}
-    </Badge>
-    <span className="font-mono">{event}</span>
-    {n_alerts > 1 && <span className="text-muted">{n_alerts} alerts</span>}
-    <span className="text-muted">
-      {answer}, {formatCountOf(attempts, 'attempt')}
-    </span>
-    <RelativeTime ms={at_ms} className="ml-auto text-muted" />
-  </li>
-)

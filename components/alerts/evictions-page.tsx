@@ -17,13 +17,14 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
 import { alertName, clockError } from './alert-feed.ts'
-import { StreamHealth, WebhookHealth } from './alert-health.tsx'
+import { StreamHealth } from './alert-health.tsx'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
 import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
 import { alertKindLabels } from './alert-text.ts'
 import { type NotificationState, notificationState, turnOnNotifications } from './notifications.ts'
 import { PendingAlerts } from './pending-alerts.tsx'
 import { alertMutations, alertQueries } from './queries.ts'
+import { Receivers } from './receivers/receivers.tsx'
 import { Silences } from './silences.tsx'
 
 const SilenceDialog = dynamic(async () => (await import('./silences.tsx')).SilenceDialog)
@@ -90,11 +91,13 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
       )}
       <ClosedAlerts alerts={feed.closed} />
       <div className="mt-10 grid grid-cols-1 gap-x-12 gap-y-8 lg:grid-cols-2">
-        <Silences onAdd={() => setSilencing({})} />
-        <BrowserAlerts account={account} />
+        <div className="space-y-8">
+          <Silences onAdd={() => setSilencing({})} />
+          <BrowserAlerts account={account} />
+        </div>
         <StreamHealth />
-        <WebhookHealth />
       </div>
+      <Receivers />
       {silencing && <SilenceDialog metadata={silencing} onClose={() => setSilencing(undefined)} />}
       {isDrilling && <DrillDialog onClose={() => setIsDrilling(false)} />}
     </>
@@ -172,12 +175,11 @@ const BrowserAlerts = ({ account }: { account: string }) => {
         This browser
       </h2>
       <p className="text-muted">
-        Each alert is announced in one tab, with reminders 10 and 2 minutes before the deadline. With no tab open, only
-        a{' '}
-        <a href="#webhook" className="text-accent underline">
-          webhook
+        Each alert is announced in one tab, with reminders 10 and 2 minutes before the deadline. With no tab open, only{' '}
+        <a href="#receivers" className="text-accent underline">
+          receivers
         </a>{' '}
-        is notified.
+        are notified.
       </p>
       <Facts>
         <Fact label="Notifications">

@@ -1,4 +1,4 @@
-import type { Alert } from './alerts.ts'
+import type { Alert, Receiver } from './alerts.ts'
 
 export const alertOf = (change: Partial<Alert> = {}): Alert => ({
   id: `dbx_1@${change.deadline_ms ?? 600_000}`,
@@ -15,5 +15,21 @@ export const alertOf = (change: Partial<Alert> = {}): Alert => ({
   acknowledged_by: null,
   acknowledged_ms: null,
   closed_ms: null,
+  ...change,
+})
+
+export const receiverOf = (change: Partial<Receiver> = {}): Receiver => ({
+  id: 'rcv_1',
+  name: 'on-call',
+  format: 'json',
+  host: 'alerts.example.com',
+  source: 'page',
+  filter: { kinds: null, min_severity: 'info', metadata: {} },
+  has_secret: true,
+  is_paused: false,
+  failure: null,
+  waiting: 0,
+  next_try_ms: null,
+  deliveries: [],
   ...change,
 })
