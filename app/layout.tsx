@@ -3,6 +3,7 @@ import localFont from 'next/font/local'
 import { cookies } from 'next/headers'
 import type { ReactNode } from 'react'
 import { rootChoices } from '#lib/browser/frame/preferences.ts'
+import { serviceNow } from '#lib/gateway/upstream/clock.ts'
 import './globals.css'
 import { Providers } from './providers.tsx'
 
@@ -38,7 +39,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
       className={`${geist.variable} ${geistMono.variable}`}
     >
       <body>
-        <Providers>{children}</Providers>
+        <Providers nowMs={serviceNow()}>{children}</Providers>
       </body>
     </html>
   )

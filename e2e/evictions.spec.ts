@@ -278,8 +278,6 @@ test('ten tabs announce each eviction once, even when hidden or after the announ
   const bar = wrong.getByRole('region', { name: 'Pending evictions' })
   await expect(bar).toContainText('first-box')
   await expect.poll(() => countdownError(wrong, first.deadlineMs)).toBeLessThanOrEqual(1_500)
-  await expect(bar).toContainText(/This computer’s clock is .* ahead/)
-  await expect(tabs[1]?.getByText('This computer’s clock') ?? bar).toHaveCount(0)
 
   const speaker = (await heardIn(tabs, 'first-box')).findIndex(([said = 0]) => said > 0)
   await tabs[speaker]?.close()

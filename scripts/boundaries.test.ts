@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { circlesOf, type Import, importsOf, isTest, sourceFiles } from './source-files.ts'
 
@@ -12,10 +13,10 @@ const layers: Record<string, readonly string[]> = {
   'lib/gateway': ['lib/client', 'lib/limits', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/browser': ['lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/service': ['lib/limits', 'lib/contract'],
-  'components/ui': ['lib/browser/format.ts'],
+  'components/ui': ['lib/browser/format.ts', 'lib/client/clock.ts'],
   components: ['lib/browser', 'lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
-  app: ['components', 'lib/browser', 'lib/gateway', 'lib/contract'],
+  app: ['components', 'lib/browser', 'lib/gateway', 'lib/client', 'lib/contract'],
   'server.ts': ['lib/gateway', 'scripts'],
 }
 
@@ -67,6 +68,14 @@ it('detects an import circle', () => {
 
 it('has no import against the arrows', () => {
   expect(imports.filter(breaksArrows).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
+})
+
+it('reads the clock of its computer nowhere in a page', () => {
+  const clock = 'lib/client/clock.ts'
+  const inPages = sourceFiles.filter(
+    (file) => /^(components|lib\/(browser|client|terminal))\/.*\.tsx?$/.test(file) && !isTest(file) && file !== clock,
+  )
+  expect(inPages.filter((file) => /\bDate\.now\b|\bDate\(\)/.test(readFileSync(file, 'utf8')))).toEqual([])
 })
 
 it('has no import circle', () => {

@@ -2,7 +2,6 @@ import {
   dehydrate,
   type FetchInfiniteQueryOptions,
   type FetchQueryOptions,
-  HydrationBoundary,
   type QueryClient,
   type QueryKey,
 } from '@tanstack/react-query'
@@ -12,6 +11,7 @@ import { notFound } from 'next/navigation'
 import { type ComponentType, cache, type ReactNode } from 'react'
 import type * as z from 'zod/mini'
 import { PageOfAccount } from '#components/layout/account-changed.tsx'
+import { Prefetched } from '#components/layout/prefetched.tsx'
 import type { ColumnsCookie } from '#components/list/use-columns.ts'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { type PageSearchParams, pageQuery } from '#lib/browser/address/url-query.ts'
@@ -20,6 +20,7 @@ import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { makeQueryClient } from '#lib/browser/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { serviceNow } from '#lib/gateway/upstream/clock.ts'
 
 type Api = Awaited<ReturnType<typeof requireSession>>['api']
 
@@ -44,7 +45,9 @@ export const readPage = async (read: (client: QueryClient) => Promise<unknown>, 
   await read(client)
   return (
     <PageOfAccount id={account.id}>
-      <HydrationBoundary state={dehydrate(client)}>{page}</HydrationBoundary>
+      <Prefetched state={dehydrate(client)} readMs={serviceNow()}>
+        {page}
+      </Prefetched>
     </PageOfAccount>
   )
 }

@@ -8,6 +8,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountdown } from '#lib/browser/format.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import { type Alert, groupAlerts, hasHappened, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
 import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
@@ -45,8 +46,7 @@ const gatherMs = 2_000
 /** A hidden tab waits this long for a visible one to announce first. */
 const takeoverMs = 1_500
 
-const isAhead = (alert: Alert, feed: AlertFeed, nowMs: number) =>
-  hasHappened(alert) || timeLeftMs(feed, alert.deadline_ms, nowMs) > 0
+const isAhead = (alert: Alert, nowMs: number) => hasHappened(alert) || timeLeftMs(alert.deadline_ms, nowMs) > 0
 
 const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
   const router = useRouter()
@@ -56,14 +56,12 @@ const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
   useEffect(() => {
     if (alarms === '') return
     const announce = async () => {
-      const nowMs = Date.now()
-      const due = audibleAlerts(latest.current, nowMs).filter(
-        (alert) => alert.state === 'new' && isAhead(alert, latest.current, nowMs),
-      )
+      const nowMs = serviceNow()
+      const due = audibleAlerts(latest.current, nowMs).filter((alert) => alert.state === 'new' && isAhead(alert, nowMs))
       const claimed = await claimAlarms(due, account)
       if (claimed.length === 0) return
       lastMs.current = performance.now()
-      announceAlarms(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
+      announceAlarms(claimed, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
     const gatherLeftMs = Math.max(0, lastMs.current + gatherMs - performance.now())
     const timer = setTimeout(announce, gatherLeftMs + (document.visibilityState === 'hidden' ? takeoverMs : 0))
@@ -86,10 +84,10 @@ const useDismissals = (alarms: string) => {
 /** Prefixes the tab's title: `(2) 01:42 · Devboxes`. */
 const useTitle = (feed: AlertFeed) => {
   const prefix = useClock((nowMs) => {
-    const alerts = audibleAlerts(feed, nowMs).filter((alert) => isAhead(alert, feed, nowMs))
+    const alerts = audibleAlerts(feed, nowMs).filter((alert) => isAhead(alert, nowMs))
     const [first] = alerts
     if (!first) return ''
-    const leftMs = timeLeftMs(feed, first.deadline_ms, nowMs)
+    const leftMs = timeLeftMs(first.deadline_ms, nowMs)
     const isSoon = !hasHappened(first) && leftMs <= reminderMs
     return `(${alerts.length}) ${isSoon ? `${formatCountdown(leftMs)} · ` : ''}`
   })
@@ -108,7 +106,7 @@ const useTitle = (feed: AlertFeed) => {
 
 /** Shows the red icon while an alert is unacknowledged. */
 const useIcon = (feed: AlertFeed) => {
-  const isMarked = useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), feed, nowMs) !== 'neutral')
+  const isMarked = useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), nowMs) !== 'neutral')
   useEffect(() => {
     if (!isMarked) return
     const link = document.createElement('link')
@@ -143,7 +141,7 @@ const claimAlarms = async (alerts: readonly Alert[], account: string): Promise<A
       const claimed: Alert[] = []
       for (const alert of unclaimed) {
         if ((await resultOf(store.get(keyOf(alert)))) !== undefined) continue
-        store.put(Date.now(), keyOf(alert))
+        store.put(serviceNow(), keyOf(alert))
         claimed.push(alert)
       }
       return claimed
@@ -159,12 +157,12 @@ const maxSeparate = 3
 const toastMs = 30_000
 
 /** Announces alarms in this tab: toasts, and sound and notifications if they are turned on. */
-const announceAlarms = (alerts: readonly Alert[], feed: AlertFeed, account: string, show: (alert: Alert) => void) => {
+const announceAlarms = (alerts: readonly Alert[], account: string, show: (alert: Alert) => void) => {
   const { notifications, sound } = alertSettings.read()
   if (sound) void playAlertSound().catch(() => undefined)
   const isNotified = notificationState(notifications).is === 'on'
   const announce = (alert: Alert, { title, body, toastTitle, tone, action }: Announcement) => {
-    const leftMs = timeLeftMs(feed, alert.deadline_ms, Date.now())
+    const leftMs = timeLeftMs(alert.deadline_ms, serviceNow())
     if (isNotified) void notify({ alert, title: title(leftMs), body, leftMs, account })
     toast[tone](toastTitle(leftMs), {
       id: alarmOf(alert),

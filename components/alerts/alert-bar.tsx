@@ -2,7 +2,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Camera, Check, ChevronUp, CircleAlert, RefreshCw, Timer } from 'lucide-react'
 import Link from 'next/link'
-import { usePathname } from 'next/navigation'
 import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
@@ -16,7 +15,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
 import { type Alert, groupAlerts, hasHappened } from '#lib/protocol/alerts.ts'
-import { alertHref, audibleAlerts, clockError, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { alertHref, audibleAlerts, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { alertMutations, alertQueries } from './queries.ts'
@@ -27,7 +26,7 @@ const useAlertFeed = () => useQuery(alertQueries.feed()).data
 
 const useTone = () => {
   const feed = useAlertFeed()
-  return useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), feed, nowMs))
+  return useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), nowMs))
 }
 
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
@@ -77,12 +76,12 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
 }
 
 export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
-  const feed = useAlertFeed()
+  const _feed = useAlertFeed()
   const alerts = useAudibleAlerts()
   const tone = useTone()
   const [first] = alerts
   const isAhead = useClock(
-    (nowMs) => first !== undefined && !hasHappened(first) && timeLeftMs(feed, first.deadline_ms, nowMs) > 0,
+    (nowMs) => first !== undefined && !hasHappened(first) && timeLeftMs(first.deadline_ms, nowMs) > 0,
   )
   if (!first) return null
   return (
@@ -104,9 +103,9 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
 }
 
 const TimeLeft = ({ alert, isMany }: { alert: Alert; isMany: boolean }) => {
-  const feed = useAlertFeed()
-  const isNow = useClock((nowMs) => timeLeftMs(feed, alert.deadline_ms, nowMs) === 0)
-  const isPastDue = useClock((nowMs) => isOverdue(alert, feed, nowMs))
+  const _feed = useAlertFeed()
+  const isNow = useClock((nowMs) => timeLeftMs(alert.deadline_ms, nowMs) === 0)
+  const isPastDue = useClock((nowMs) => isOverdue(alert, nowMs))
   if (hasHappened(alert)) return alertEvent(alert)
   const kind = alert.kind === 'test' || alert.kind === 'end' ? alert.kind : 'eviction'
   const { ahead, now, past } = phrases[isMany ? 'evictions' : kind]
@@ -179,15 +178,13 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
   )
 }
 
-/** Warns that the alert may be out of date, or that this computer's clock is wrong. */
+/** Warns that the alert may be out of date. */
 const Caveat = ({ className }: { className: string }) => {
   const feed = useAlertFeed()
-  // The Evictions page shows its own banner about the clock.
-  const error = usePathname() === paths.evictions() ? null : clockError(feed)
   const text = useClock((nowMs) =>
     isAway(feed.health)
       ? `No updates for ${formatElapsedMs(nowMs - feed.health.sinceMs)}; this may be out of date.`
-      : error && `This computer’s clock is ${error}; countdowns use the service’s clock.`,
+      : null,
   )
   return text && <span className={classes('text-muted', className)}>{text}</span>
 }
@@ -196,10 +193,10 @@ const milestoneMinutes = [1, 2, 5, 10]
 
 /** Tells screen readers the time left at a few milestones instead of every second. */
 const Milestones = ({ alert }: { alert: Alert }) => {
-  const feed = useAlertFeed()
+  const _feed = useAlertFeed()
   const minutes = useClock((nowMs) => {
     if (hasHappened(alert)) return null
-    const leftMs = timeLeftMs(feed, alert.deadline_ms, nowMs)
+    const leftMs = timeLeftMs(alert.deadline_ms, nowMs)
     return milestoneMinutes.find((each) => leftMs > 0 && leftMs <= each * 60_000) ?? null
   })
   return (

@@ -70,24 +70,19 @@ export const nextAlertFeed = (feed: AlertFeed, items: readonly AlertItem[]): Ale
 
 const byId = (alerts: readonly Alert[]) => new Map(alerts.map((alert) => [alert.id, alert]))
 
-type Clock = Pick<AlertFeed, 'health'>
-
-export const consoleTime = ({ health }: Clock, nowMs: number): number => nowMs + health.clockOffsetMs
-
-/** Time until a deadline by the console's clock, never below zero. */
-export const timeLeftMs = (feed: Clock, deadlineMs: number, nowMs: number): number =>
-  Math.max(0, deadlineMs - consoleTime(feed, nowMs))
+/** Time until a deadline, never below zero. */
+export const timeLeftMs = (deadlineMs: number, nowMs: number): number => Math.max(0, deadlineMs - nowMs)
 
 const maxClockErrorMs = 5_000
 
-/** How far this browser's clock is off: `10 min ahead`. Null within 5 seconds. */
-export const clockError = ({ health: { clockOffsetMs: ms } }: Clock): string | null =>
-  Math.abs(ms) > maxClockErrorMs
-    ? `${formatElapsedMs(Math.round(Math.abs(ms) / 1000) * 1000)} ${ms > 0 ? 'behind' : 'ahead'}`
+/** How far this computer's clock is off: `10 min ahead`. Null within 5 seconds. */
+export const clockError = (offsetMs: number): string | null =>
+  Math.abs(offsetMs) > maxClockErrorMs
+    ? `${formatElapsedMs(Math.round(Math.abs(offsetMs) / 1000) * 1000)} ${offsetMs > 0 ? 'behind' : 'ahead'}`
     : null
 
 export const audibleAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
-  feed.open.filter((alert) => !isSilenced(alert, feed.silences, consoleTime(feed, nowMs)))
+  feed.open.filter((alert) => !isSilenced(alert, feed.silences, nowMs))
 
 export const pendingEvictions = ({ open }: Pick<AlertFeed, 'open'>): Alert[] =>
   open.filter(({ kind }) => kind === 'eviction')
@@ -98,13 +93,13 @@ export const evictionOf = (feed: AlertFeed, devboxId: string): Alert | undefined
 /** How long an alert still counts as "now" after its deadline. */
 const overdueMs = 3_000
 
-export const isOverdue = (alert: Alert, feed: AlertFeed, nowMs: number): boolean =>
-  !hasHappened(alert) && consoleTime(feed, nowMs) >= alert.deadline_ms + overdueMs
+export const isOverdue = (alert: Alert, nowMs: number): boolean =>
+  !hasHappened(alert) && nowMs >= alert.deadline_ms + overdueMs
 
 /** Puts overdue alerts last, so that one without a known outcome does not hide the next. */
-export const nextFirst = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Alert[] => [
-  ...alerts.filter((alert) => !isOverdue(alert, feed, nowMs)),
-  ...alerts.filter((alert) => isOverdue(alert, feed, nowMs)),
+export const nextFirst = (alerts: readonly Alert[], nowMs: number): Alert[] => [
+  ...alerts.filter((alert) => !isOverdue(alert, nowMs)),
+  ...alerts.filter((alert) => isOverdue(alert, nowMs)),
 ]
 
 export type Urgency = 'danger' | 'attention' | 'neutral'
@@ -114,13 +109,13 @@ export const urgencyOfTime = (leftMs: number, deletesDisk: boolean): Urgency => 
   return leftMs <= reminderMs ? 'attention' : 'neutral'
 }
 
-export const urgencyOf = (alerts: readonly Alert[], feed: AlertFeed, nowMs: number): Urgency => {
+export const urgencyOf = (alerts: readonly Alert[], nowMs: number): Urgency => {
   const unacknowledged = alerts.filter(({ state }) => state === 'new')
   const isDanger = ({ kind, deadline_ms }: Alert) =>
     kind === 'end' ||
     kind === 'failure' ||
     kind === 'watch' ||
-    (kind === 'eviction' && urgencyOfTime(timeLeftMs(feed, deadline_ms, nowMs), false) === 'danger')
+    (kind === 'eviction' && urgencyOfTime(timeLeftMs(deadline_ms, nowMs), false) === 'danger')
   if (unacknowledged.some(isDanger)) return 'danger'
   return unacknowledged.length > 0 ? 'attention' : 'neutral'
 }

@@ -15,14 +15,13 @@ import { alertQueries } from './queries.ts'
 
 /** Countdown to a pending eviction. `brief` hides the label on narrow screens. */
 export const EvictionBadge = ({ eviction, brief }: { eviction: Alert; brief?: boolean }) => {
-  const { data: feed } = useQuery(alertQueries.feed())
   // The server knows no evictions, so the first render shows none.
   const phase = useClock((nowMs) => {
-    if (isOverdue(eviction, feed, nowMs)) return 'over'
-    return timeLeftMs(feed, eviction.deadline_ms, nowMs) > 0 ? 'ahead' : 'now'
+    if (isOverdue(eviction, nowMs)) return 'over'
+    return timeLeftMs(eviction.deadline_ms, nowMs) > 0 ? 'ahead' : 'now'
   }, 'over')
   const isUrgent = useClock(
-    (nowMs) => urgencyOfTime(timeLeftMs(feed, eviction.deadline_ms, nowMs), false) === 'danger',
+    (nowMs) => urgencyOfTime(timeLeftMs(eviction.deadline_ms, nowMs), false) === 'danger',
     false,
   )
   if (phase === 'over') return null

@@ -13,8 +13,10 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { clockOffsetMs } from '#lib/client/clock.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
 import { alertName, clockError } from './alert-feed.ts'
 import { StreamHealth } from './alert-health.tsx'
@@ -43,7 +45,7 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
   const [silencing, setSilencing] = useState<Record<string, string>>()
   const [isDrilling, setIsDrilling] = useState(false)
   const test = useMutation({ ...alertMutations.test(), onError: toast.failed('Couldn’t create a test alert') })
-  const clock = clockError(feed)
+  const clock = useClock(() => clockError(clockOffsetMs()), null)
   return (
     <>
       <PageHeader
@@ -74,8 +76,7 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
           className="mb-4 rounded-md"
           title={`This computer’s clock is ${clock}`}
         >
-          Alerts and countdowns use the service’s clock and are correct. Ages such as “5 min ago” use this computer’s
-          clock and are off until you correct it.
+          Devdeck uses the service’s clock, so the times and countdowns shown are correct.
         </Banner>
       )}
       {linkedId !== undefined && isLoaded && !feed.open.some(({ id }) => id === linkedId) && (

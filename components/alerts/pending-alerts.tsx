@@ -29,7 +29,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf, isoTime } from '#lib/browser/format.ts'
 import { type Alert, type AlertGroup, alertText, groupAlerts, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
 import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
-import { alertHref, alertName, consoleTime, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
+import { alertHref, alertName, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
 import { alertKindLabels, alertStateLabels, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
@@ -66,9 +66,7 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
   const selection = useAlertSelection(groups)
   const selected = selection.alerts
   const actions = useAlertActions()
-  const silenced = useClock(
-    (nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs))).length,
-  )
+  const silenced = useClock((nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, nowMs)).length)
   return (
     <section aria-label="Pending" className="space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
@@ -206,7 +204,7 @@ const stateWords = ({ alerts: [first, ...others] }: AlertGroup): string => {
 
 const PendingState = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const isQuiet = useClock((nowMs) => isSilenced(alert, feed.silences, consoleTime(feed, nowMs)))
+  const isQuiet = useClock((nowMs) => isSilenced(alert, feed.silences, nowMs))
   return (
     <State alert={alert}>
       {isQuiet && (
@@ -221,9 +219,8 @@ const PendingState = ({ alert }: { alert: Alert }) => {
 }
 
 const TimeLeft = ({ alert }: { alert: Alert }) => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const urgency = useClock((nowMs) => urgencyOfTime(timeLeftMs(feed, alert.deadline_ms, nowMs), alert.kind === 'end'))
-  const isDue = useClock((nowMs) => timeLeftMs(feed, alert.deadline_ms, nowMs) === 0)
+  const urgency = useClock((nowMs) => urgencyOfTime(timeLeftMs(alert.deadline_ms, nowMs), alert.kind === 'end'))
+  const isDue = useClock((nowMs) => timeLeftMs(alert.deadline_ms, nowMs) === 0)
   const tone = alert.kind === 'test' ? 'neutral' : urgency
   if (hasHappened(alert)) return <RelativeTime ms={alert.deadline_ms} />
   return (

@@ -14,8 +14,8 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { serviceNow } from '#lib/client/clock.ts'
 import { isSilenced } from '#lib/protocol/alerts.ts'
-import { consoleTime } from './alert-feed.ts'
 import { alertMutations, alertQueries } from './queries.ts'
 
 export const Silences = ({ onAdd }: { onAdd: () => void }) => {
@@ -23,7 +23,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
   const end = useMutation({ ...alertMutations.endSilence(), onError: toast.failed('Couldn’t end the silence') })
   const ids = useClock((nowMs) =>
     feed.silences
-      .filter(({ until_ms }) => until_ms > consoleTime(feed, nowMs))
+      .filter(({ until_ms }) => until_ms > nowMs)
       .map(({ id }) => id)
       .join(' '),
   )
@@ -89,7 +89,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
     const none = pairs.ok && !isAny ? 'Enter at least one key and value' : null
     setProblem(pairs.ok ? none : pairs.message)
     if (!pairs.ok || none) return
-    const until_ms = Math.round(consoleTime(feed, Date.now())) + Number(minutes) * 60_000
+    const until_ms = serviceNow() + Number(minutes) * 60_000
     silence.mutate({ metadata: pairs.map, until_ms, comment: comment.trim() }, { onSuccess: onClose })
   }
   return (

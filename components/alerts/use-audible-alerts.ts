@@ -10,7 +10,7 @@ export const useAudibleAlerts = (): Alert[] => {
   // Joined ids keep the snapshot comparable: the clock ticks four times a second.
   const ids = useClock(
     (nowMs) =>
-      nextFirst(audibleAlerts(feed, nowMs), feed, nowMs)
+      nextFirst(audibleAlerts(feed, nowMs), nowMs)
         .map(({ id }) => id)
         .join(' '),
     '',

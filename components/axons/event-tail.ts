@@ -1,6 +1,7 @@
 import { type FollowOptions, initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import { SnapshotStore } from '#lib/browser/live/snapshot-store.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { AxonEvent } from '#lib/contract/axons.ts'
 import { mergeEvents } from './event-rows.ts'
 
@@ -76,7 +77,7 @@ export class EventTail extends SnapshotStore<TailSnapshot> {
         if (signal.aborted) return
         if (this.#source.isFinal(error)) return this.publish({ isLoading: false, error })
         const { health } = this.getSnapshot()
-        if (health.state !== 'lost') this.publish({ health: { ...health, state: 'lost', sinceMs: Date.now() } })
+        if (health.state !== 'lost') this.publish({ health: { ...health, state: 'lost', sinceMs: serviceNow() } })
       }
       await pause(backoffMs(attempt++, retryBackoff), signal)
     }

@@ -25,6 +25,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatSize } from '#lib/browser/format.ts'
 import { axonMatches } from '#lib/browser/lists/row-filters.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { Axon } from '#lib/contract/axons.ts'
 import { AxonState } from './axon-state.tsx'
 import { axonQueries, countedIn, fitsOneCall } from './queries.ts'
@@ -71,7 +72,7 @@ const CreatedFilter = ({ value, onChange }: CreatedFilterProps) => {
             key={label}
             size="sm"
             onClick={() => {
-              onChange(writeRange({ fromMs: Date.now() - ms }))
+              onChange(writeRange({ fromMs: serviceNow() - ms }))
               setIsOpen(false)
             }}
           >

@@ -31,6 +31,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { jobMatches } from '#lib/browser/lists/row-filters.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import { type BenchmarkJob, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel, byMean, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import { jobLooks, wordsOf } from './benchmark-state.tsx'
@@ -194,7 +195,7 @@ const source = {
   },
   list: (query: BenchmarkJobListQuery) => benchmarkJobQueries.list(query),
   matches: jobMatches,
-  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => rows.filter(jobFilter(params, Date.now())),
+  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => rows.filter(jobFilter(params, serviceNow())),
 }
 
 interface JobListProps {

@@ -21,6 +21,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { isUnsupported } from '#lib/browser/api/failures.ts'
 import { blueprintMatches } from '#lib/browser/lists/row-filters.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { Blueprint, BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import { BaseText, baseOf } from './base.tsx'
 import { blueprintMutations, blueprintQueries } from './queries.ts'
@@ -61,7 +62,7 @@ const columnsFor = (params: BlueprintSearchParams): Column<Blueprint>[] => [
   },
   metadataColumn(params, paths.blueprints),
   {
-    accessorFn: (blueprint) => buildMs(blueprint, Date.now()),
+    accessorFn: (blueprint) => buildMs(blueprint, serviceNow()),
     id: 'build-time',
     header: 'Build time',
     cell: ({ row }) => <BuildTime blueprint={row.original} />,
@@ -69,7 +70,7 @@ const columnsFor = (params: BlueprintSearchParams): Column<Blueprint>[] => [
       priority: 3,
       align: 'right',
       width: '7rem',
-      export: { build_ms: (blueprint) => buildMs(blueprint, Date.now()) },
+      export: { build_ms: (blueprint) => buildMs(blueprint, serviceNow()) },
     },
   },
   timeColumn('create_time_ms', 'Created'),

@@ -1,6 +1,7 @@
 import { type FollowOptions, initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import { SnapshotStore } from '#lib/browser/live/snapshot-store.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { Execution, OutputChunk } from '#lib/contract/executions.ts'
 import { emptyTranscript, type OutputStream, type Transcript, TranscriptWriter } from './transcript.ts'
 
@@ -54,7 +55,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
   readonly #readers = [newReader('stdout'), newReader('stderr')]
   readonly #output = new TranscriptWriter()
 
-  constructor({ command, execution, source, isExternal = false, now = Date.now }: Options) {
+  constructor({ command, execution, source, isExternal = false, now = serviceNow }: Options) {
     super({
       execution,
       transcript: emptyTranscript,

@@ -41,6 +41,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { devboxMatches } from '#lib/browser/lists/devbox-matches.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import {
   type Devbox,
   type DevboxListQuery,
@@ -102,7 +103,7 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster
       width: '7rem',
       isOptional: true,
       export: {
-        lifetime_ms: ({ create_time_ms, end_time_ms }) => Math.max(0, (end_time_ms ?? Date.now()) - create_time_ms),
+        lifetime_ms: ({ create_time_ms, end_time_ms }) => Math.max(0, (end_time_ms ?? serviceNow()) - create_time_ms),
       },
     },
   },
@@ -138,7 +139,7 @@ const source = {
   queryOf: devboxQueryOf,
   list: (query: DevboxListQuery) => devboxQueries.list(query),
   matches: devboxMatches,
-  arrange: (rows: readonly Devbox[], params: DevboxSearchParams) => rows.filter(devboxFilter(params, Date.now())),
+  arrange: (rows: readonly Devbox[], params: DevboxSearchParams) => rows.filter(devboxFilter(params, serviceNow())),
   filters: {
     search: 'ID or name contains …',
     node: 'node is …',
@@ -285,7 +286,7 @@ const useTrials = (list: {
   const query = devboxQueryOf(params)
   const counted = useQuery({ ...devboxQueries.trialCount(query), enabled: isHidden && list.query.data !== undefined })
   const matches = devboxMatches({ ...query, origin: 'trial' })
-  const isShown = devboxFilter({ ...params, trials: 'only' }, Date.now())
+  const isShown = devboxFilter({ ...params, trials: 'only' }, serviceNow())
   const among = loaded.filter((devbox) => matches(devbox) && isShown(devbox)).length
   // A service that ignores `origin` counts own and trial devboxes together.
   const isIgnored = isHidden && loaded.some(isOfTrial)

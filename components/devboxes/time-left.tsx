@@ -1,8 +1,6 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
 import { timeLeftMs, type Urgency, urgencyOfTime } from '#components/alerts/alert-feed.ts'
 import { Countdown } from '#components/alerts/countdown.tsx'
-import { alertQueries } from '#components/alerts/queries.ts'
 import { classes } from '#components/ui/classes.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { formatDurationMs, isoTime } from '#lib/browser/format.ts'
@@ -13,9 +11,7 @@ import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 /** Minutes, then a countdown, then "due". `brief` is for a list column. */
 export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
   const { at_ms, cause, is_at_least, deletesDisk } = left
-  // Uses the console's clock, as the countdown does.
-  const { data: feed } = useQuery(alertQueries.feed())
-  const leftMs = (nowMs: number) => timeLeftMs(feed, at_ms, nowMs)
+  const leftMs = (nowMs: number) => timeLeftMs(at_ms, nowMs)
   const urgency = useClock((nowMs) => urgencyOfTime(leftMs(nowMs), deletesDisk), 'neutral')
   const isDue = useClock((nowMs) => leftMs(nowMs) === 0, false)
   const minutes = useClock((nowMs) => formatDurationMs(Math.floor(leftMs(nowMs) / 60_000) * 60_000), '')

@@ -15,6 +15,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { visiblePieces } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { formatBytes } from '#lib/browser/format.ts'
+import { toServiceTime } from '#lib/client/clock.ts'
 import { editRefusal, type FileContent, lineEnding, saveText } from './file-content.ts'
 import { downloadFile } from './file-download.ts'
 import { baseName, displayName, isUtf8, joinPath } from './file-path.ts'
@@ -60,7 +61,9 @@ export const FileView = ({ nav, folder, name }: FileViewProps) => {
         {!isEditing && (
           <div className="ml-auto flex flex-wrap items-center gap-2">
             {data && <p className="tabular text-sm text-muted">{formatSize(data)}</p>}
-            {data && <RelativeTime prefix="loaded" ms={file.dataUpdatedAt} className="text-sm text-muted" />}
+            {data && (
+              <RelativeTime prefix="loaded" ms={toServiceTime(file.dataUpdatedAt)} className="text-sm text-muted" />
+            )}
             {text && <CopyButton what="text" text={() => text.text} />}
             <Button icon={Pencil} disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
               Edit file

@@ -19,6 +19,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { toServiceTime } from '#lib/client/clock.ts'
 import { devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { baseName, decodePath, displayName, encodePath, isUtf8, parentPath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
@@ -233,7 +234,7 @@ const FolderStatus = ({ listing: { data, error, dataUpdatedAt }, shown, selected
           {formatCount(shown)} of {formatCount(data.total)} shown
           {selected > 0 && `, ${formatCount(selected)} selected`}
         </span>
-        <RelativeTime prefix="loaded" ms={dataUpdatedAt} />
+        <RelativeTime prefix="loaded" ms={toServiceTime(dataUpdatedAt)} />
         {downloading !== undefined && (
           <span>
             Downloading <VisibleText max={60}>{downloading}</VisibleText>

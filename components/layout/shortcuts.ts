@@ -89,7 +89,7 @@ export const useShortcuts = (open: (what: 'palette' | 'help') => void, isCovered
         alt: event.altKey,
         isTyping: isTyping(document.activeElement) || !hasLetterKeys(),
       }
-      const next = nextShortcut(state, keyStroke, Date.now())
+      const next = nextShortcut(state, keyStroke, performance.now())
       state = next.state
       const { open, isCovered, router } = latest.current
       const { action } = next

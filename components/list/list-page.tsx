@@ -16,6 +16,7 @@ import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isTransient } from '#lib/browser/api/failures.ts'
 import { formatCount, formatSize } from '#lib/browser/format.ts'
+import { toServiceTime } from '#lib/client/clock.ts'
 import type { FieldProblem } from '#lib/contract/query-string.ts'
 import type { ActiveFilter } from './list-source.ts'
 import { type BulkAction, SelectionBar } from './selection-bar.tsx'
@@ -148,7 +149,7 @@ const Rows = ({ list, count, tools, children }: ListViewProps) => {
     <>
       {stale && (
         <Banner tone="attention" role="status" title="This list is out of date" className="mb-2 rounded-md">
-          Last updated <RelativeTime ms={query.dataUpdatedAt} />.{' '}
+          Last updated <RelativeTime ms={toServiceTime(query.dataUpdatedAt)} />.{' '}
           <VisibleText max={300}>{problemOf(stale).message}</VisibleText>
         </Banner>
       )}

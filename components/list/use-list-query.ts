@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
+import { toServiceTime } from '#lib/client/clock.ts'
 import { emptySelection } from './column.ts'
 import { activeFilters, type ListParams, type ListSource, withoutFilters } from './list-source.ts'
 import { type HowToChange, useAddress } from './use-address.ts'
@@ -119,7 +120,7 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     firstHref: params.starting_after && source.path({ ...params, starting_after: undefined }),
     refreshError: refreshed.error,
     refresh: async () => refresh && client.invalidateQueries({ queryKey: refresh.queryKey }),
-    refreshedAtMs: refresh && (refreshed.data ?? list.dataUpdatedAt),
+    refreshedAtMs: refresh && (refreshed.data ?? toServiceTime(list.dataUpdatedAt)),
     selectedRows,
     clearSelection: () => setSelection(emptySelection),
     /** Undefined while loading and when nothing should load by itself. */

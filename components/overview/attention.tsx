@@ -15,6 +15,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { NameText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { toServiceTime } from '#lib/client/clock.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
 import { type Alert, hasHappened } from '#lib/protocol/alerts.ts'
 import { overviewQueries } from './queries.ts'
@@ -39,13 +40,13 @@ export const Attention = () => {
       devbox.status === 'failure' &&
       !isOfTrial(devbox) &&
       isNotAlerted(devbox) &&
-      (devbox.end_time_ms ?? devbox.create_time_ms) >= devboxes.dataUpdatedAt - dayMs,
+      (devbox.end_time_ms ?? devbox.create_time_ms) >= toServiceTime(devboxes.dataUpdatedAt) - dayMs,
   )
   const broken = (jobs.data?.pages[0]?.jobs ?? []).filter(
     (job) =>
       (job.state === 'failed' || job.state === 'timeout') &&
       isNotAlerted(job) &&
-      (job.create_time_ms ?? 0) >= jobs.dataUpdatedAt - dayMs,
+      (job.create_time_ms ?? 0) >= toServiceTime(jobs.dataUpdatedAt) - dayMs,
   )
   const isLoaded = feed.health.state !== 'connecting' && devboxes.data !== undefined && jobs.data !== undefined
   const hasError = devboxes.isLoadingError || jobs.isLoadingError
@@ -101,9 +102,8 @@ export const Attention = () => {
 }
 
 const AlertItem = ({ alert }: { alert: Alert }) => {
-  const { data: feed } = useQuery(alertQueries.feed())
-  const tone = useClock((nowMs) => urgencyOf([alert], feed, nowMs), 'neutral')
-  const isAhead = useClock((nowMs) => !hasHappened(alert) && timeLeftMs(feed, alert.deadline_ms, nowMs) > 0, true)
+  const tone = useClock((nowMs) => urgencyOf([alert], nowMs), 'neutral')
+  const isAhead = useClock((nowMs) => !hasHappened(alert) && timeLeftMs(alert.deadline_ms, nowMs) > 0, true)
   return (
     <Item href={alertHref(alert)} name={alertName(alert)}>
       <Badge tone={tone}>

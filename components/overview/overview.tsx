@@ -113,7 +113,7 @@ const Figures = () => {
   const isLoaded = feed.health.state !== 'connecting' || evictions.length > 0
   // A past eviction stays pending until its outcome is known.
   const nextMs = useClock(
-    (nowMs) => evictions.find((each) => timeLeftMs(feed, each.deadline_ms, nowMs) > 0)?.deadline_ms ?? null,
+    (nowMs) => evictions.find((each) => timeLeftMs(each.deadline_ms, nowMs) > 0)?.deadline_ms ?? null,
     null,
   )
   return (

@@ -5,6 +5,7 @@ import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { accountHeaders, withAccount } from '#lib/browser/api/page-account.ts'
 import { readError } from '#lib/client/api-error.ts'
+import { clockOffsetMs } from '#lib/client/clock.ts'
 import {
   type ConnectionView,
   checkSocketPath,
@@ -72,13 +73,13 @@ export const checkConnection = async (env: CheckEnvironment): Promise<void> => {
       env.onResult({ name, state: 'skipped', message: 'Skipped: the console did not respond' })
     return
   }
-  const { view, offsetMs } = first
+  const { view } = first
   await run('service', async () => checkService(view))
   await run('write', () => checkWrite(env))
   await run('stream', () => checkStream(env))
   await run('live', async () => `First message in ${await checkSocket('/api/live', env, view)} ms`)
   await run('terminal', async () => `Echoed in ${await checkSocket(checkSocketPath, env, view)} ms`)
-  await run('clock', async () => checkClock(offsetMs))
+  await run('clock', async () => checkClock(clockOffsetMs()))
 }
 
 const noResponse = new Failed(`No response within ${timeoutMs / 1000} s`, 'Check the proxy’s log.')
@@ -92,7 +93,7 @@ const request = (env: CheckEnvironment, path: string, init: RequestInit = {}) =>
   })
 
 const readView = async (env: CheckEnvironment) => {
-  const startedMs = Date.now()
+  const startedMs = performance.now()
   const response = await request(env, '/api/connection').catch((error: Error) => {
     if (error.name === 'TimeoutError')
       throw new Failed(noResponse.message, 'The console or a proxy in front of it hangs. Check its log or restart it.')
@@ -103,11 +104,9 @@ const readView = async (env: CheckEnvironment) => {
   })
   if (!response.ok) throw new Failed(`HTTP ${response.status}: ${(await readError(response)).message}`, '')
   const view: ConnectionView = await response.json()
-  const endedMs = Date.now()
-  // The console reads its clock after the service has responded, so that time does not count.
+  const endedMs = performance.now()
   const tookMs = 'took_ms' in view.upstream ? view.upstream.took_ms : 0
-  const consoleMs = Math.max(0, endedMs - startedMs - tookMs)
-  return { view, consoleMs, offsetMs: view.now_ms - (endedMs - consoleMs / 2) }
+  return { view, consoleMs: Math.max(0, endedMs - startedMs - tookMs) }
 }
 
 const upstreamAdvice: Record<UpstreamProblem, string> = {
@@ -207,11 +206,11 @@ const openSocket = (path: string, env: CheckEnvironment): Promise<'received' | '
   })
 
 const checkClock = (offsetMs: number): string => {
-  if (Math.abs(offsetMs) < maxClockErrorMs) return 'Within 2 s of the console’s'
+  if (Math.abs(offsetMs) < maxClockErrorMs) return 'Within 2 s of the service’s'
   const seconds = Math.round(Math.abs(offsetMs) / 1000)
   throw new Failed(
-    `The console’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    'Countdowns account for this. Synchronize both machines with network time for exact times in lists.',
+    `The service’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
+    'Devdeck shows times by the service’s clock. Synchronize both machines so that they match other programs.',
   )
 }
 

@@ -1,9 +1,10 @@
 'use client'
 import { useSyncExternalStore } from 'react'
+import { serviceNow } from '#lib/client/clock.ts'
 
-/** Renders again when `read(now)` changes. `atFirst` is the value on the server and during hydration. */
+/** Reads the service's clock and renders again when `read(now)` changes. `atFirst` is the value on the server and during hydration. */
 export const useClock = <T extends string | number | boolean | null>(read: (nowMs: number) => T, atFirst?: T): T => {
-  const now = () => read(Date.now())
+  const now = () => read(serviceNow())
   return useSyncExternalStore(eachQuarterSecond, now, atFirst === undefined ? now : () => atFirst)
 }
 

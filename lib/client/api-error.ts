@@ -1,4 +1,5 @@
 import { codeForStatus, type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
+import { serviceNow } from './clock.ts'
 
 /** A failed call. Branch on `code`; `message` is for people. `status` is 0 without a response. */
 export class ApiError extends Error {
@@ -20,7 +21,7 @@ export class ApiError extends Error {
     this.code = code
     this.status = status
     Object.assign(this, more)
-    this.retryAtMs = more.retryAfterMs === undefined ? undefined : Date.now() + more.retryAfterMs
+    this.retryAtMs = more.retryAfterMs === undefined ? undefined : serviceNow() + more.retryAfterMs
   }
 }
 
@@ -53,7 +54,7 @@ const readRetryAfter = (headers: Headers): number | undefined => {
   const value = headers.get('retry-after')
   if (value === null) return undefined
   const seconds = Number(value)
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - Date.now()
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - serviceNow()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 

@@ -7,7 +7,6 @@ export interface ConnectionView {
   /** Last characters of the API key, at most a quarter of it. */
   key_tail: string
   console_version: string
-  now_ms: number
   /** Round trip and version of the service, or why it did not respond. */
   upstream: { took_ms: number; version: string | null } | { problem: UpstreamProblem; detail: string }
   /** WebSockets of this session that arrived without Upgrade, removed by an intermediary. */

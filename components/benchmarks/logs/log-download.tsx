@@ -76,8 +76,8 @@ export const readZip = async (response: Response, onProgress: (receivedBytes: nu
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
       parts.push(next.value as Uint8Array<ArrayBuffer>)
       received += next.value.length
-      if (Date.now() - reportedAt < progressIntervalMs) continue
-      reportedAt = Date.now()
+      if (performance.now() - reportedAt < progressIntervalMs) continue
+      reportedAt = performance.now()
       onProgress(received)
     }
   } catch (cause) {

@@ -138,8 +138,8 @@ const TouchKeys = ({ opened }: { opened: OpenedTerminal }) => {
 const TerminalEviction = ({ devboxId }: { devboxId: string }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const eviction = evictionOf(feed, devboxId)
-  const isOver = useClock((nowMs) => eviction === undefined || isOverdue(eviction, feed, nowMs))
-  const isNow = useClock((nowMs) => eviction !== undefined && timeLeftMs(feed, eviction.deadline_ms, nowMs) === 0)
+  const isOver = useClock((nowMs) => eviction === undefined || isOverdue(eviction, nowMs))
+  const isNow = useClock((nowMs) => eviction !== undefined && timeLeftMs(eviction.deadline_ms, nowMs) === 0)
   if (!eviction || isOver) return null
   return (
     <p className="flex items-center gap-2 border-t border-attention-line bg-attention-bg px-3 py-0.5 text-sm">

@@ -31,6 +31,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { saveText } from '#lib/browser/lists/export.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import { terminalText } from '#lib/terminal/page/lines.ts'
 import { type OpenedTerminal, useTerminalState, writingRefusal } from '../pane/opened-terminal.ts'
 import { CommandMarks } from './command-marks.tsx'
@@ -281,7 +282,7 @@ const StatusPopover = ({ icon: Icon, name, color = 'text-muted', figure, ...popo
 const PlainTextView = ({ opened }: { opened: OpenedTerminal }) => {
   const [read, setRead] = useState<{ text: string; atMs: number }>()
   const { result, copy } = useCopy('the text')
-  const readNow = () => setRead({ text: terminalText(opened.terminal.buffer.active), atMs: Date.now() })
+  const readNow = () => setRead({ text: terminalText(opened.terminal.buffer.active), atMs: serviceNow() })
   return (
     <>
       <IconButton size="sm" icon={FileText} label="View as plain text" onClick={readNow} />

@@ -39,6 +39,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
 import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
 import type { SplitDirection } from '#lib/terminal/layout/layout.ts'
@@ -308,7 +309,7 @@ const HiddenShells = ({ workspace }: { workspace: Workspace }) => {
 
 const hintOf = ({ viewers: { length }, ends_at_ms }: HeldTerminal) => {
   if (length > 0) return formatCountOf(length, 'viewer')
-  return ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - Date.now()) / 60_000))} min`
+  return ends_at_ms !== null && `ends in ${Math.max(1, Math.round((ends_at_ms - serviceNow()) / 60_000))} min`
 }
 
 const actions = (workspace: Workspace): MenuItem[] => {

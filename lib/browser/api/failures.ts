@@ -1,4 +1,5 @@
 import { ApiError } from '#lib/client/api-error.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 
 /** Whether the service or the connection to it failed, not the request. */
 export const isOutage = (error: unknown): boolean =>
@@ -20,7 +21,7 @@ export const hasRetryAfter = (error: unknown): boolean => error instanceof ApiEr
 const defaultRetryMs = 3_000
 
 const remainingWaitMs = (error: unknown): number =>
-  error instanceof ApiError ? (error.retryAtMs ?? 0) - Date.now() : 0
+  error instanceof ApiError ? (error.retryAtMs ?? 0) - serviceNow() : 0
 
 interface QueryError {
   state: { error: Error | null }

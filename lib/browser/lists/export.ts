@@ -1,3 +1,4 @@
+import { serviceNow } from '#lib/client/clock.ts'
 import { csvLines } from '#lib/protocol/csv.ts'
 
 export interface ExportColumn<Row> {
@@ -53,7 +54,7 @@ const types: Record<string, string> = {
 }
 
 export const saveText = (what: string, extension: 'csv' | 'json' | 'ndjson' | 'txt', text: string): string => {
-  const name = exportName(what, extension, Date.now())
+  const name = exportName(what, extension, serviceNow())
   saveFile(new Blob([text], { type: `${types[extension]};charset=utf-8` }), name)
   return name
 }

@@ -5,6 +5,7 @@ import { environmentManager, MutationObserver, QueryObserver } from '@tanstack/r
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket as NodeWebSocket } from 'ws'
 import { createClient } from '#lib/client/client.ts'
+import { clockOffsetMs, restartClock, syncClock } from '#lib/client/clock.ts'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
 import type { AlertHealth } from '#lib/protocol/alerts.ts'
 import type { LiveItems } from '#lib/protocol/live.ts'
@@ -50,6 +51,8 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.restoreAllMocks()
   for (const each of leaving.splice(0)) each.abort()
+  restartClock()
+  syncClock(Date.now())
   await gateway.close()
   service.close()
   service.closeAllConnections()
@@ -84,7 +87,6 @@ const openPage = async () => {
   return {
     leave: () => controller.abort(),
     check: () => connection.check(),
-    offsetMs: () => health.at(-1)?.clockOffsetMs ?? 0,
     announced: () => items.flatMap(({ event, data }) => (event === 'alert' ? [data] : [])),
     is: (state: LiveHealth['state']) => expect.poll(() => health.at(-1)?.state).toBe(state),
     /** Health of the eviction stream as the Evictions page shows it. */
@@ -136,7 +138,7 @@ describe('the page', () => {
     aheadMs = ms
     const page = await openPage()
     await page.is('live')
-    await expect.poll(() => Math.abs(page.offsetMs() - ms)).toBeLessThan(aMinuteMs)
+    await expect.poll(() => Math.abs(clockOffsetMs() - ms)).toBeLessThan(aMinuteMs)
     const deadlineMs = Date.now() + ms + 300_000
     say(watches.at(-1), 'dbx_1', deadlineMs)
     const alert = { devbox_id: 'dbx_1', state: 'new', alarms: 1, deadline_ms: deadlineMs }

@@ -1,6 +1,7 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 import { ApiError } from '#lib/client/api-error.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
+import { restartClock, serviceNow, syncClock } from '#lib/client/clock.ts'
 import {
   type LiveEndpoint,
   type LiveError,
@@ -20,11 +21,10 @@ import { isSignedOut, withAccount } from '../api/page-account.ts'
 export interface LiveHealth {
   state: 'connecting' | LiveState | 'polled'
   sinceMs: number
-  clockOffsetMs: number
   error?: ApiError
 }
 
-export const initialHealth: LiveHealth = { state: 'connecting', sinceMs: 0, clockOffsetMs: 0 }
+export const initialHealth: LiveHealth = { state: 'connecting', sinceMs: 0 }
 
 export interface FollowOptions<E extends LiveEndpoint> {
   position?: string | undefined
@@ -74,9 +74,6 @@ const liveTimes = {
 /** Every 64 KiB is acknowledged at once and the rest after this delay, so that small messages don't each cause a reply. */
 const liveAckMs = 1_000
 
-/** A smaller change of the clock offset is network jitter and would make countdowns jump. */
-const offsetJitterMs = 750
-
 interface ConnectionOptions {
   url(): string
   poll(signal: AbortSignal): Promise<LiveSnapshot>
@@ -106,7 +103,7 @@ export class LiveConnection {
   #socket: WebSocket | undefined
   #acks: AckCounter | undefined
   #state: LiveHealth['state'] = 'connecting'
-  #sinceMs = Date.now()
+  #sinceMs = serviceNow()
   /** When a message last arrived on this socket, or when it was opened. */
   #socketHeardMs = 0
   /** When a message last arrived on any socket. */
@@ -116,7 +113,6 @@ export class LiveConnection {
   #polling: AbortController | undefined
   /** The last polled state; undefined while connected. */
   #polled: { atMs: number; topics: Partial<Record<LiveEndpoint, PolledTopic>> } | undefined
-  #clockOffsetMs = 0
   #attempt = 0
   #retry: ReturnType<typeof setTimeout> | undefined
   #checking: ReturnType<typeof setInterval> | undefined
@@ -153,7 +149,7 @@ export class LiveConnection {
     this.#followers.set(follower.id, follower)
     clearTimeout(this.#linger)
     if (!this.#checking) {
-      this.#lastHeardMs = this.#waitingMs = Date.now()
+      this.#lastHeardMs = this.#waitingMs = serviceNow()
       this.#open()
     } else this.#subscribe(follower)
     this.#report(follower)
@@ -162,18 +158,19 @@ export class LiveConnection {
 
   /** Reconnects at once if needed. Call it when the page becomes visible or the network returns. */
   check() {
-    if (!this.#checking || (!this.#retry && Date.now() - this.#socketHeardMs <= this.#times.lateMs)) return
-    this.#waitingMs = Date.now()
+    if (!this.#checking || (!this.#retry && serviceNow() - this.#socketHeardMs <= this.#times.lateMs)) return
+    this.#waitingMs = serviceNow()
     this.#open()
   }
 
   #open() {
     this.#hangUp()
     // The page was frozen, so its data is old until the next message.
-    if (this.#state === 'live' && Date.now() - this.#lastHeardMs > this.#times.lateMs) this.#setState('late')
+    if (this.#state === 'live' && serviceNow() - this.#lastHeardMs > this.#times.lateMs) this.#setState('late')
     // A dead connection may never fire close.
     this.#checking = setInterval(() => this.#checkSilence(), this.#times.checkMs)
-    this.#socketHeardMs = Date.now()
+    restartClock()
+    this.#socketHeardMs = serviceNow()
     const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url())
     this.#socket = socket
     let isRefused = true
@@ -197,14 +194,15 @@ export class LiveConnection {
 
   #onMessage(text: string) {
     // The page was frozen, and queued heartbeats carry an old time.
-    if (Date.now() - this.#socketHeardMs > this.#times.lostMs) return this.#open()
-    this.#socketHeardMs = this.#lastHeardMs = this.#waitingMs = Date.now()
-    this.#stopPolling()
+    if (serviceNow() - this.#socketHeardMs > this.#times.lostMs) return this.#open()
     const notice = JSON.parse(text) as LiveNotice
+    if (notice.t === 'heartbeat') syncClock(notice.now_ms)
+    this.#socketHeardMs = this.#lastHeardMs = this.#waitingMs = serviceNow()
+    this.#stopPolling()
     if (this.#state !== 'live') this.#setState('live')
     if (notice.t === 'heartbeat') {
       this.#attempt = 0
-      return this.#setClock(notice.now_ms - this.#socketHeardMs)
+      return
     }
     const follower = this.#followers.get(notice.id)
     switch (notice.t) {
@@ -221,26 +219,20 @@ export class LiveConnection {
         if (!follower) return
         follower.own = {
           state: notice.state,
-          sinceMs: notice.since_ms - this.#clockOffsetMs,
-          ...(notice.error && { error: apiError(notice.error, this.#clockOffsetMs) }),
+          sinceMs: notice.since_ms,
+          ...(notice.error && { error: apiError(notice.error) }),
         }
         return this.#report(follower)
       case 'end':
-        follower?.settle(notice.error && apiError(notice.error, this.#clockOffsetMs))
+        follower?.settle(notice.error && apiError(notice.error))
         // The service refused the key, so nothing else on this page will work.
         if (notice.error?.code === 'unauthenticated') this.#options.onSignedOut()
     }
   }
 
-  #setClock(offset: number) {
-    if (Math.abs(offset - this.#clockOffsetMs) <= offsetJitterMs) return
-    this.#clockOffsetMs = offset
-    this.#reportAll()
-  }
-
   #checkSilence() {
-    const silentMs = Date.now() - this.#socketHeardMs
-    if (Date.now() - this.#waitingMs > this.#times.pollAfterMs && !this.#polling) void this.#poll()
+    const silentMs = serviceNow() - this.#socketHeardMs
+    if (serviceNow() - this.#waitingMs > this.#times.pollAfterMs && !this.#polling) void this.#poll()
     if (this.#retry) return
     if (silentMs > this.#times.lostMs) this.#lose()
     else if (silentMs > this.#times.lateMs && this.#state === 'live') this.#setState('late')
@@ -259,10 +251,11 @@ export class LiveConnection {
     const polling = new AbortController()
     this.#polling = polling
     const signal = AbortSignal.any([polling.signal, AbortSignal.timeout(this.#times.lostMs)])
+    const sentMs = performance.now()
     const now = await this.#options.poll(signal).catch(() => undefined)
     if (polling.signal.aborted) return
-    this.#polled = now && { atMs: Date.now(), topics: now.topics }
-    if (now) this.#setClock(now.now_ms - Date.now())
+    if (now) syncClock(now.now_ms, sentMs, performance.now())
+    this.#polled = now && { atMs: serviceNow(), topics: now.topics }
     for (const follower of now ? [...this.#followers.values()] : []) {
       const item = this.#polled?.topics[follower.topic.endpoint]?.item
       if (!item) follower.options.onPoll?.()
@@ -314,11 +307,10 @@ export class LiveConnection {
     const link = { state: this.#state, sinceMs: this.#sinceMs }
     const part =
       this.#state === 'live' ? (follower.own ?? { ...link, state: 'connecting' }) : this.#polledHealth(follower, link)
-    const health: LiveHealth = { ...part, clockOffsetMs: this.#clockOffsetMs }
-    follower.options.onHealth?.(health)
+    follower.options.onHealth?.(part)
   }
 
-  #polledHealth(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): Omit<LiveHealth, 'clockOffsetMs'> {
+  #polledHealth(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): LiveHealth {
     const polled = this.#polled?.topics[follower.topic.endpoint]
     if (!this.#polled || !polled) return link
     const { state, since_ms, error } = polled
@@ -326,8 +318,8 @@ export class LiveConnection {
       ? { state: 'polled', sinceMs: this.#polled.atMs }
       : {
           state,
-          sinceMs: since_ms - this.#clockOffsetMs,
-          ...(error && { error: apiError(error, this.#clockOffsetMs) }),
+          sinceMs: since_ms,
+          ...(error && { error: apiError(error) }),
         }
   }
 
@@ -336,10 +328,10 @@ export class LiveConnection {
   }
 }
 
-const apiError = ({ code, status, message, request_id, retry_at_ms }: LiveError, clockOffsetMs: number): ApiError =>
+const apiError = ({ code, status, message, request_id, retry_at_ms }: LiveError): ApiError =>
   new ApiError(code, status, message, {
     ...(request_id !== undefined && { requestId: request_id }),
-    ...(retry_at_ms !== undefined && { retryAfterMs: Math.max(0, retry_at_ms - clockOffsetMs - Date.now()) }),
+    ...(retry_at_ms !== undefined && { retryAfterMs: Math.max(0, retry_at_ms - serviceNow()) }),
   })
 
 /** Updates a query from a topic until the returned function is called. */

@@ -26,7 +26,6 @@ export const connectionView = (request: Request): Promise<Response> =>
       console_version: packageJson.version,
       upstream: await askService(api_key),
       stripped_upgrades: strippedUpgrades().get(session.sid) ?? 0,
-      now_ms: Date.now(),
     }
     return json(view)
   })

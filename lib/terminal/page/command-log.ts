@@ -1,4 +1,5 @@
 import type { IDisposable, IMarker, Terminal } from '@xterm/xterm'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { TerminalMark } from '#lib/protocol/terminals.ts'
 import { commandMark } from '../xterm/osc.ts'
 import { rowPiece } from './lines.ts'
@@ -90,7 +91,7 @@ export class CommandLog {
     const mark = commandMark(data)
     if (!mark) return
     const marker = this.#terminal.registerMarker(0)
-    this.#add(mark, { marker, column: this.#terminal.buffer.active.cursorX }, Date.now())
+    this.#add(mark, { marker, column: this.#terminal.buffer.active.cursorX }, serviceNow())
     this.#changed()
   }
 

@@ -1,4 +1,5 @@
 import { backoffMs } from '#lib/client/backoff.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import { type TerminalNotice, type TerminalRequest, terminalClose } from '#lib/protocol/terminals.ts'
 import { type Latency, TerminalPulse } from './pulse.ts'
 
@@ -135,7 +136,7 @@ export class TerminalConnection {
     const since =
       before.phase === 'lost'
         ? { sinceMs: before.sinceMs, wasOpen: before.wasOpen }
-        : { sinceMs: Date.now(), wasOpen: before.phase === 'open' }
+        : { sinceMs: serviceNow(), wasOpen: before.phase === 'open' }
     if (this.#options.isOffline()) {
       // `check` is called once the browser is online.
       this.#attempt = 0
@@ -143,7 +144,7 @@ export class TerminalConnection {
     }
     const waitMs = backoffMs(this.#attempt++, retryBackoff)
     this.#retry = setTimeout(() => this.connect(), waitMs)
-    this.#enter({ phase: 'lost', ...since, retryAtMs: Date.now() + waitMs, isOffline: false })
+    this.#enter({ phase: 'lost', ...since, retryAtMs: serviceNow() + waitMs, isOffline: false })
   }
 
   async #stopIfSignedOut() {

@@ -156,7 +156,7 @@ export class PageTerminal {
         if (text !== '\r' || unsent.text !== '') this.#input.keep(text)
         return
       case 'ended':
-        if (text === '\r' && Date.now() - this.#endedAtMs > afterEndMs) this.connect()
+        if (text === '\r' && performance.now() - this.#endedAtMs > afterEndMs) this.connect()
     }
   }
 
@@ -286,7 +286,7 @@ export class PageTerminal {
 
   #connectionChanged = (connection: ConnectionState) => {
     if (connection.phase === 'ended') {
-      this.#endedAtMs = Date.now()
+      this.#endedAtMs = performance.now()
       this.#place = undefined
       this.#change({ recording: null, follow: null, viewers: [], writer: null })
     }

@@ -1,3 +1,4 @@
+import { serviceNow } from '#lib/client/clock.ts'
 /** Round-trip times in milliseconds: to the console, and from there to the service if reported. */
 export interface Latency {
   consoleMs: number
@@ -79,7 +80,7 @@ export class TerminalPulse {
     this.#options.measured({
       consoleMs: median(this.#rounds.map((round) => round.consoleMs)),
       serviceMs: told.length > 0 ? median(told) : null,
-      atMs: Date.now(),
+      atMs: serviceNow(),
     })
   }
 

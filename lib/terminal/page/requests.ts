@@ -28,7 +28,7 @@ export class TerminalRequests {
     const key = `${of} ${kind}`
     const handler = this.#handlers.get(key)
     if (handler) handler(...detail)
-    else this.#waiting.push({ key, detail, sinceMs: Date.now() })
+    else this.#waiting.push({ key, detail, sinceMs: performance.now() })
   }
 
   /** Handles one kind of request, including pending ones. Returns the unregister function. */
@@ -36,7 +36,7 @@ export class TerminalRequests {
     const key = `${of} ${kind}`
     const handler = run as (...detail: unknown[]) => void
     this.#handlers.set(key, handler)
-    const now = Date.now()
+    const now = performance.now()
     const waiting = this.#waiting.filter((each) => now - each.sinceMs <= maxWaitMs)
     this.#waiting = waiting.filter((each) => each.key !== key)
     for (const { detail } of waiting.filter((each) => each.key === key)) handler(...detail)

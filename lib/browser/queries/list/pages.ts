@@ -8,6 +8,7 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
+import { serviceNow } from '#lib/client/clock.ts'
 import { defaultPageSize, maxPageSize } from '#lib/contract/page-sizes.ts'
 import { isMissing, retryDelayMs } from '../../api/failures.ts'
 
@@ -82,7 +83,7 @@ export const listRefresh = <ListQuery extends PagingQuery, Page extends HasMore,
     queryKey: [...list.queryKey, 'refresh'],
     queryFn: async ({ client, signal }) => {
       await refreshRows(list, shown(), client, signal)
-      return Date.now()
+      return serviceNow()
     },
     refetchInterval: ({ state: { error } }) => {
       const { rows, loaded } = shown()
