@@ -33,7 +33,7 @@ export const StreamStatus = () => {
 
 export const WebhookBadge = ({ failure: { host, answer } }: { failure: WebhookFailure }) => (
   <Link
-    href={`${paths.evictions()}#webhook`}
+    href={`${paths.evictions()}#receivers`}
     prefetch={false}
     title={`Alerts aren’t reaching ${host}: ${answer}`}
     className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses.attention)}

@@ -98,7 +98,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       losesInput
       onOpenChange={onClose}
       title="Silence alerts"
-      description="Mutes alerts for devboxes with all of this metadata, in every browser and for the webhook. They stay listed."
+      description="Mutes alerts for devboxes with all of this metadata, in every browser and for receivers. They stay listed."
       busy={silence.isPending}
       onSubmit={submit}
       submitLabel="Silence alerts"

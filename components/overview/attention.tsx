@@ -90,7 +90,7 @@ export const Attention = () => {
           </Item>
         ))}
         {webhook && (
-          <Item href={`${paths.evictions()}#webhook`} name={webhook.host}>
+          <Item href={`${paths.evictions()}#receivers`} name={webhook.host}>
             <Badge tone="attention">Webhook failing</Badge>
             <RelativeTime ms={webhook.since_ms} className="w-20 text-right text-muted" />
           </Item>

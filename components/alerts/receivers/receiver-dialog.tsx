@@ -73,7 +73,7 @@ export const ReceiverDialog = ({ receiver, onClose }: ReceiverDialogProps) => {
             <p className="text-sm text-muted">{formatHelp[format]}</p>
           </div>
         )}
-        <FormText name="name" label="Name" placeholder="On-call channel" maxLength={100} />
+        <FormText name="name" label="Name" placeholder="On-call channel" maxLength={60} />
         <Address receiver={receiver} format={format} />
         {format === 'heartbeat' ? (
           <FormText

@@ -37,7 +37,7 @@ it('keeps the URL and secret of an edited receiver unless new ones are entered',
   const receiver = receiverOf({ filter: { kinds: ['end'], min_severity: 'critical', metadata: { team: 'core' } } })
   const values = receiverValues(receiver)
   const { data } = receiverForm({ isNew: false }).safeParse(values)
-  expect(data).toEqual({ name: receiver.name, format: 'json', filter: receiver.filter })
+  expect(data).toEqual({ name: receiver.name, filter: receiver.filter })
 })
 
 it('finds the field of an error response', () => {

@@ -13,17 +13,16 @@ export interface ReceiverValues {
   every: string
 }
 
-/** A URL or secret that is left out stays as it is. */
+/** What a change leaves out stays as it is. The format can't be changed. */
 export interface ReceiverInput {
   name: string
-  format: ReceiverFormat
+  format?: ReceiverFormat
   url?: string
   secret?: string
   filter: ReceiverFilter
   every_seconds?: number
 }
 
-/** Test alerts go to every receiver that is tested. */
 export const filterKinds = ['eviction', 'end', 'failure', 'watch', 'job'] as const satisfies AlertKind[]
 
 export const pagerDutyUrl = 'https://events.pagerduty.com/v2/enqueue'
@@ -46,7 +45,6 @@ export const receiverValues = (receiver?: Receiver): ReceiverValues => {
 
 const fields: Record<string, keyof ReceiverValues> = {
   name: 'name',
-  format: 'format',
   url: 'url',
   secret: 'secret',
   every_seconds: 'every',
@@ -85,7 +83,7 @@ const toInput = (values: ReceiverValues, isNew: boolean, fail: Fail): ReceiverIn
     fail('every', 'Enter a number of seconds from 30 to 3600')
   return {
     name,
-    format,
+    ...(isNew && { format }),
     ...(url && { url }),
     ...(secret && { secret }),
     filter: format === 'heartbeat' ? noFilter : filterOf(values, fail),

@@ -13,7 +13,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import type { Receiver } from '#lib/protocol/alerts.ts'
+import type { Delivery, Receiver } from '#lib/protocol/alerts.ts'
 import { Countdown } from '../countdown.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { receiverMutations, receiverQueries } from './queries.ts'
@@ -123,7 +123,7 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
             disabledReason={is_paused ? 'resume the receiver first' : null}
             onClick={() => {
               setIsOpen(true)
-              test.mutate(id)
+              test.mutate(id, { onSuccess: announceTest })
             }}
           >
             Test
@@ -170,6 +170,11 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
     </li>
   )
 }
+
+const announceTest = ({ state, answer }: Delivery) =>
+  state === 'delivered'
+    ? toast.ok('Test message delivered')
+    : toast.danger('The test message wasn’t delivered', { description: answer })
 
 const readOnlyReason = ({ source }: Receiver): string | null => {
   if (source === 'environment') return 'Set by DEVDECK_WEBHOOK_URL'
