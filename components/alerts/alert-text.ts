@@ -33,7 +33,7 @@ export const groupName = ({ alerts: [first, ...others] }: AlertGroup): string =>
 
 /** Continues the alert's name: "api will be evicted". */
 export const alertEvent = ({ kind, job, node }: Pick<Alert, 'kind' | 'job' | 'node'>): string => {
-  if (kind === 'watch') return 'can’t see evictions'
+  if (kind === 'watch') return 'may miss evictions'
   if (kind === 'eviction') return 'will be evicted'
   if (kind === 'end') return 'will be shut down and its disk deleted'
   if (kind === 'failure') return node ? 'failed: the node was lost' : 'failed'
@@ -51,7 +51,7 @@ export const groupConsequence = ({ alerts: [first, ...others] }: AlertGroup): st
       ? 'Resume on another node from the last suspension or snapshot.'
       : 'Its processes have ended. See its log for the reason.'
   if (job) return 'You follow this benchmark job.'
-  if (watch) return `${watch.detail}. New evictions are not announced until it is back.`
+  if (watch) return `${watch.detail}. Events may go unannounced until this is resolved.`
   if (kind !== 'end') return undefined
   const isIdle = end?.cause === 'idle'
   const earliest = end?.is_at_least ? ' This is the earliest time; the service does not report the exact one.' : ''

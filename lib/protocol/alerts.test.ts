@@ -30,15 +30,15 @@ describe('the text of an alert for a chat', () => {
   })
 })
 
-it('says since when and why evictions are unseen, and when they are seen again', () => {
+it('says since when and why evictions may be missed, and when they are seen again', () => {
   const watch = { cause: 'refused', detail: 'The service refuses this key', account: 'Ops\nTeam' } as const
   const textOf = (state: 'new' | 'resolved') =>
     alertText({ ...alert, kind: 'watch', watch, state }, 'https://deck.example/a')
   expect(textOf('new')).toBe(
-    "Devdeck can't see evictions of Ops Team since 2023-11-14T22:13:20Z: The service refuses this key. https://deck.example/a",
+    'Devdeck may miss evictions of Ops Team since 2023-11-14T22:13:20Z. The service refuses this key. https://deck.example/a',
   )
   expect(textOf('resolved')).toMatch(
-    /^Devdeck sees evictions of Ops Team again, after an outage since 2023-11-14T22:13:20Z/,
+    /^Devdeck sees the evictions of Ops Team again, after an outage since 2023-11-14T22:13:20Z/,
   )
 })
 

@@ -20,7 +20,7 @@ export type AlertState =
   | 'resolved'
 
 // `eviction`: will be suspended. `end`: keep-alive or idle time runs out and the disk is deleted. `failure`: a devbox
-// failed. `job`: a followed benchmark job ended. `watch`: the console can't see evictions.
+// failed. `job`: a followed benchmark job ended. `watch`: the console may miss events.
 export type AlertKind = 'eviction' | 'end' | 'failure' | 'job' | 'watch' | 'test'
 
 export interface Alert {
@@ -330,10 +330,10 @@ export const alertText = (alert: Alert, url: string): string => {
 }
 
 const watchText = ({ watch, state }: Alert, at: string): string => {
-  const evictions = `evictions of ${nameInText(watch?.account ?? '')}`
+  const account = nameInText(watch?.account ?? '')
   return state === 'resolved'
-    ? `Devdeck sees ${evictions} again, after an outage since ${at}.`
-    : `Devdeck can't see ${evictions} since ${at}: ${watch?.detail}.`
+    ? `Devdeck sees the evictions of ${account} again, after an outage since ${at}.`
+    : `Devdeck may miss evictions of ${account} since ${at}. ${nameInText(watch?.detail ?? '')}.`
 }
 
 export const stoppedText = ({ stopped }: Pick<Alert, 'stopped'>): string => {

@@ -38,6 +38,7 @@ import { interruptedCommands } from './interrupted-work.ts'
 import { OpenAlerts } from './open-alerts.ts'
 import { applyPoll, type Poll, ServicePoller } from './service-poller.ts'
 import { WatchHealth } from './watch-health.ts'
+import { type Observed, OutageMonitor } from './watch-outage.ts'
 import type { Webhook } from './webhook.ts'
 
 interface Options {
@@ -71,6 +72,7 @@ export class AlertBook {
   readonly #options: Options
   readonly #account: KeyHolder['account']
   readonly #poller: ServicePoller
+  readonly #outages: OutageMonitor
   readonly #open: OpenAlerts
   #followedJobs: string[]
   #polledMs: number | null
@@ -116,6 +118,14 @@ export class AlertBook {
       followedJobs: () => this.#followedJobs,
       onPoll: (poll) => this.#onPoll(poll),
     })
+    this.#outages = new OutageMonitor({
+      account: account.name,
+      observe: () => this.#observed,
+      alert: () => this.#open.ofDevbox('watch', 'watch'),
+      raise: (watch, sinceMs) => this.#raiseOutage(watch, sinceMs),
+      update: (alert) => this.#put(alert),
+      resolve: (alert) => this.#close(alert, 'resolved'),
+    })
   }
 
   /** Sends `listener` a snapshot and then every change, until the returned function is called. */
@@ -157,6 +167,11 @@ export class AlertBook {
     const { lastHeardMs: last_heard_ms = null, unreadable } = this.#watch ?? {}
     const { count = 0, reason = null } = unreadable ?? {}
     return { ...this.#watchHealth.health, last_heard_ms, unreadable: count, unreadable_reason: reason }
+  }
+
+  /** False until the service was first heard, and from the alarm of an outage until it is resolved. */
+  get sees(): boolean {
+    return this.#outages.sees
   }
 
   get storeProblem(): string | null {
@@ -273,6 +288,19 @@ export class AlertBook {
     return this.#options.account
   }
 
+  get #observed(): Observed {
+    const { lastHeardMs = null, unreadable, unreadableSinceMs, isReplaying = true } = this.#watch ?? {}
+    return {
+      lostMs: this.#watchHealth.lostMs,
+      isRefused: this.#stream?.state === 'refused',
+      isReplaying,
+      heardMs: lastHeardMs,
+      unreadable: unreadableSinceMs ? { sinceMs: unreadableSinceMs, reason: unreadable?.reason ?? '' } : undefined,
+      polledMs: this.#poller.health.looked_ms,
+      pollFailure: this.#poller.failure,
+    }
+  }
+
   get #keys(): string[] {
     return [...(this.#ownKey === undefined ? [] : [this.#ownKey]), ...this.#listeners.values()]
   }
@@ -297,11 +325,13 @@ export class AlertBook {
     )
     this.#poller.start()
     this.#scheduleDue()
+    this.#outages.start()
   }
 
   #unlisten(): void {
     clearTimeout(this.#linger)
     clearTimeout(this.#dueTimer)
+    this.#outages.stop()
     this.#poller.stop()
     this.#leaveWatch()
     this.#stream = undefined
@@ -333,6 +363,11 @@ export class AlertBook {
     // Finds what changed during an outage at once, instead of up to half a minute later.
     if (before !== 'connecting') void this.#poller.poll()
     void this.#processDue()
+  }
+
+  #raiseOutage(watch: NonNullable<Alert['watch']>, deadline_ms: number): void {
+    const subject: Subject = { id: `watch@${deadline_ms}`, kind: 'watch', devbox_id: 'watch', deadline_ms, watch }
+    this.#announce(this.#raise(subject, { devbox_name: null, metadata: {}, found_late: false }))
   }
 
   #setFollowed(jobIds: string[]): void {

@@ -50,6 +50,8 @@ type WatchTimes = typeof watchTimes
 const gatherMs = 100
 /** Beyond any deadline in milliseconds: such a value was sent in microseconds. */
 const maxDeadlineMs = 1e14
+/** September 2001 in milliseconds: a lower value was sent in seconds. */
+const minDeadlineMs = 1e12
 /** Leaves room for the deadline in alert ids. */
 const maxIdLength = 240
 const forgetExpiredMs = 24 * 3_600_000
@@ -69,6 +71,9 @@ export class EvictionWatch {
   lastHeardMs: number | null = null
   /** Events that could not be parsed, and the latest reason. */
   readonly unreadable: { count: number; reason: string | null } = { count: 0, reason: null }
+  /** Connections in a row that sent unreadable events, and the time of the first event. */
+  #unreadableRow = { connections: 0, sinceMs: 0 }
+  #isUnreadable = false
   /** Infinity while connecting. */
   #openedMs = Number.POSITIVE_INFINITY
   #events = 0
@@ -112,6 +117,13 @@ export class EvictionWatch {
     if (this.#toRepeat !== undefined) return this.#events < this.#toRepeat
     const windowMs = this.#replayMs === undefined ? this.#times.settleMs : 2 * this.#replayMs + gatherMs
     return Date.now() - this.#openedMs < windowMs
+  }
+
+  /** Set once two connections in a row sent unreadable events: a single one may be withdrawn or repeated correctly. */
+  get unreadableSinceMs(): number | undefined {
+    if (!this.#isUnreadable && !this.isReplaying) this.#unreadableRow.connections = 0
+    const { connections, sinceMs } = this.#unreadableRow
+    return connections > 1 ? sinceMs : undefined
   }
 
   /** Reconnects: the service repeats what is pending, and everything else is removed. */
@@ -210,6 +222,7 @@ export class EvictionWatch {
 
   #begin({ headers }: Response): void {
     this.#openedMs = Date.now()
+    this.#isUnreadable = false
     const toRepeat = headers.get(pendingCountHeader)
     this.#toRepeat = toRepeat !== null && /^\d+$/.test(toRepeat) ? Number(toRepeat) : undefined
     this.#unrepeated = new Set(this.#pending.keys())
@@ -234,7 +247,10 @@ export class EvictionWatch {
     // A service may repeat a past eviction.
     if (isKnown || this.#expired.get(devbox_id) === eviction_deadline_ms) return
     const problem = this.#findProblem(eviction)
-    if (problem !== undefined) return void this.#countUnreadable(problem)
+    if (problem !== undefined) {
+      const isPast = eviction_deadline_ms > minDeadlineMs && this.#isExpired(eviction_deadline_ms)
+      return void this.#countUnreadable(problem, isPast)
+    }
     // The latest message wins: the service may move a deadline either way.
     this.#pending.set(devbox_id, eviction_deadline_ms)
     this.#onEvent({ event: 'eviction', data: eviction, found_late: this.isReplaying })
@@ -247,10 +263,16 @@ export class EvictionWatch {
     return undefined
   }
 
-  #countUnreadable(reason: string): void {
+  /** `isPast`: no eviction can have been missed. */
+  #countUnreadable(reason: string, isPast = false): void {
     if (this.unreadable.count === 0)
       console.error(`Unreadable event in the eviction stream of account ${this.#holder.account.id}: ${reason}`)
     this.unreadable.count += 1
+    if (!isPast && !this.#isUnreadable) {
+      if (this.#unreadableRow.connections === 0) this.#unreadableRow.sinceMs = Date.now()
+      this.#unreadableRow.connections += 1
+      this.#isUnreadable = true
+    }
     this.unreadable.reason = reason
   }
 
@@ -271,6 +293,8 @@ export class EvictionWatch {
   }
 
   #settle(): void {
+    // An unreadable event may repeat any of them.
+    if (this.#isUnreadable) return
     for (const id of this.#unrepeated) if (this.#pending.has(id)) this.#remove(id)
     this.#unrepeated.clear()
   }

@@ -37,6 +37,8 @@ export class ServicePoller {
   #timer: NodeJS.Timeout | undefined
   #isStarted = false
   #polling: Promise<void> | undefined
+  /** Since the last successful poll. */
+  failure: { sinceMs: number; problem: string } | undefined
   readonly #keptAliveMs = new Map<string, number>()
   #health: Omit<PollHealth, 'every_ms' | 'followed_jobs'> = {
     looked_ms: null,
@@ -57,6 +59,7 @@ export class ServicePoller {
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
+    this.failure = undefined
     void this.poll()
   }
 
@@ -93,6 +96,7 @@ export class ServicePoller {
         has_more: !poll.isComplete,
         problem: null,
       }
+      this.failure = undefined
       this.#options.onPoll(poll)
     } catch (error) {
       const problem =
@@ -100,6 +104,7 @@ export class ServicePoller {
           ? `The service responded with ${error.status}`
           : 'The service could not be reached'
       this.#health = { ...this.#health, problem }
+      this.failure = { sinceMs: this.failure?.sinceMs ?? Date.now(), problem }
     }
     if (this.#isStarted)
       this.#timer = setTimeout(() => void this.poll(), this.#health.problem === null ? everyMs : retryMs)

@@ -18,6 +18,11 @@ export class WatchHealth {
     return this.health.state === 'live'
   }
 
+  /** When the stream was lost or first requested; undefined while it is live. */
+  get lostMs(): number | undefined {
+    return this.isLive ? undefined : (this.#lostMs ?? this.health.since_ms)
+  }
+
   onEvent(): void {
     this.health = { ...this.health, last_event_ms: Date.now() }
   }
