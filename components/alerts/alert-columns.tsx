@@ -3,10 +3,10 @@ import { NodeLink } from '#components/cluster/node-link.tsx'
 import type { Column } from '#components/list/column.ts'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { alertKindLabels } from '#lib/protocol/alert-labels.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
-import { alertKindLabels } from './alert-text.ts'
 
 export const nameColumn: Column<Alert> = {
   id: 'name',

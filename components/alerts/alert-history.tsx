@@ -15,29 +15,16 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
+import { alertStateLabels, alertStates } from '#lib/protocol/alert-labels.ts'
 import { type Alert, maxStoredAlerts } from '#lib/protocol/alerts.ts'
 import { isAboutDevbox, kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
-import { alertStateLabels } from './alert-text.ts'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
-
-const states = [
-  'new',
-  'acknowledged',
-  'moved',
-  'ended',
-  'passed',
-  'withdrawn',
-  'cancelled',
-  'stopped',
-  'seen',
-  'resolved',
-] as const
 
 const source = {
   noun: 'alert',
   nouns: 'alerts',
   params: z.object({
-    state: z.optional(z.enum(states)),
+    state: z.optional(z.enum(alertStates)),
     search: z.optional(z.string().check(z.maxLength(256))),
     starting_after: z.optional(z.string().check(z.maxLength(256))),
   }),

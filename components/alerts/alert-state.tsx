@@ -3,8 +3,8 @@ import { ArrowRightLeft, Ban, Bell, Check, CircleSlash, CircleStop, PauseCircle,
 import { Badge, type Tone } from '#components/ui/badge.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { isoTime } from '#lib/browser/format.ts'
+import { alertStateLabel } from '#lib/protocol/alert-labels.ts'
 import { type Alert, type AlertState, stoppedText } from '#lib/protocol/alerts.ts'
-import { alertStateLabels } from './alert-text.ts'
 
 const styles: Record<AlertState, { tone: Tone; icon: LucideIcon; meaning: string }> = {
   new: { tone: 'attention', icon: Bell, meaning: 'Nobody has acknowledged it since it was last raised' },
@@ -32,7 +32,7 @@ const labelOf = (alert: Alert): string => {
     const text = stoppedText(alert)
     return text.charAt(0).toUpperCase() + text.slice(1)
   }
-  return alert.state === 'ended' && alert.kind !== 'eviction' ? 'Ended' : alertStateLabels[alert.state]
+  return alertStateLabel(alert)
 }
 
 export const AlertStateBadge = ({ alert }: { alert: Alert }) => {

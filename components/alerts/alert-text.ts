@@ -1,29 +1,7 @@
 import { cutEnd } from '#components/ui/text.ts'
 import { formatCountdown, formatCountOf } from '#lib/browser/format.ts'
-import { type Alert, type AlertGroup, type AlertKind, type AlertState, nameInText } from '#lib/protocol/alerts.ts'
+import { type Alert, type AlertGroup, nameInText } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
-
-export const alertKindLabels: Record<AlertKind, string> = {
-  eviction: 'Eviction',
-  end: 'Shutdown',
-  failure: 'Failure',
-  job: 'Job ended',
-  watch: 'Outage',
-  test: 'Test',
-}
-
-export const alertStateLabels: Record<AlertState, string> = {
-  new: 'New',
-  acknowledged: 'Acknowledged',
-  moved: 'Rescheduled',
-  ended: 'Evicted',
-  passed: 'Deadline passed',
-  withdrawn: 'Withdrawn',
-  cancelled: 'Canceled',
-  stopped: 'Stopped early',
-  seen: 'Seen',
-  resolved: 'Resolved',
-}
 
 /** "api", "api on node-2" or "12 devboxes on node-2". */
 export const groupName = ({ alerts: [first, ...others] }: AlertGroup): string => {

@@ -1,6 +1,6 @@
-import { alertKindLabels } from '#components/alerts/alert-text.ts'
 import type { Tone } from '#components/ui/badge.tsx'
 import { formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
+import { alertKindLabels } from '#lib/protocol/alert-labels.ts'
 import type { Delivery, Receiver, ReceiverFormat, Severity } from '#lib/protocol/alerts.ts'
 
 export const formatLabels: Record<ReceiverFormat, string> = {

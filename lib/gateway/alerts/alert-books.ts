@@ -21,15 +21,20 @@ export const alerts = slot(
   },
 )
 
+/** The stored alerts of an account of this service. */
+export const storedAlerts = ({ account: { id } }: Pick<KeyHolder, 'account'>) => ({
+  store: alerts().store,
+  account: `${serviceIdentity()} ${id}`,
+})
+
 export const alertBookFor = (holder: KeyHolder): AlertBook => {
   const { id, name } = holder.account
   const { config, origins } = registry()
-  const { books, store } = alerts()
+  const { books } = alerts()
   const found = books.get(id)
   if (found) return found
   const book = new AlertBook(holder, {
-    account: `${serviceIdentity()} ${id}`,
-    store,
+    ...storedAlerts(holder),
     webhook: config.webhook && new Webhook(config.webhook, { id, name }, serviceNow),
     urlOf: (alertId) =>
       `${config.publicOrigins[0] ?? [...origins.values()][0] ?? ''}/evictions?alert=${encodeURIComponent(alertId)}`,

@@ -1,14 +1,38 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AlertOutcome } from '#lib/protocol/alert-outcomes.ts'
 import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol/alerts.ts'
 import { openConsoleDatabase } from '../data-folder.ts'
 
-export interface HistoryQuery {
+export interface AlertFilter {
   state?: string | undefined
+  kind?: string | undefined
+  outcome?: AlertOutcome | undefined
+  /** See `occurredMs`. */
+  from_ms?: number | undefined
+  to_ms?: number | undefined
+  closed_since_ms?: number | undefined
   devbox_id?: string | undefined
   search?: string | undefined
+}
+
+export interface HistoryQuery extends AlertFilter {
   limit: number
   starting_after?: string | undefined
 }
+
+/** `occurredMs` in SQL. */
+const occurredSql = "min(alert->>'deadline_ms', coalesce(alert->>'closed_ms', alert->>'deadline_ms'))"
+/** `isInterrupted` and `isUnattended` of alerts that aren't practice, in SQL. */
+const isReal = "alert->>'kind' <> 'test' AND alert->>'is_drill' IS NULL"
+const outcomesSql: Record<AlertOutcome, string> = {
+  interrupted: `${isReal} AND state = 'ended' AND alert->>'kind' = 'eviction' AND alert->>'$.work.commands' > 0`,
+  unattended: `${isReal} AND alert->>'acknowledged_ms' IS NULL
+    AND (state IN ('ended', 'resolved') OR state = 'passed' AND alert->>'kind' = 'failure')`,
+}
+
+/** Alerts read per event loop turn. */
+const pageSize = 500
 
 /** Pruning reads the whole history, so it runs once in this many closed alerts. */
 const pruneEvery = 100
@@ -32,6 +56,7 @@ export class AlertStore {
         account TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, first_heard_ms INTEGER NOT NULL,
         words TEXT NOT NULL, alert TEXT NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (account, first_heard_ms, id);
+      CREATE INDEX IF NOT EXISTS alerts_by_occurrence ON alerts (account, ${occurredSql});
       CREATE TABLE IF NOT EXISTS silences (
         account TEXT NOT NULL, id TEXT NOT NULL, until_ms INTEGER NOT NULL, silence TEXT NOT NULL,
         PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -100,35 +125,43 @@ export class AlertStore {
     ) as Alert[]
   }
 
-  history(account: string, { state, devbox_id, search, limit, starting_after }: HistoryQuery) {
-    const wheres = ['account = ?']
-    const values: (string | number)[] = [account]
-    if (state !== undefined) {
-      wheres.push('state = ?')
-      values.push(state)
+  history(account: string, { limit, starting_after, ...filter }: HistoryQuery) {
+    const { where, values } = whereOf(account, filter)
+    const { n } = this.#prepare(`SELECT count(*) AS n FROM alerts WHERE ${where}`).get(...values) as { n: number }
+    const alerts = this.#page(account, filter, limit + 1, starting_after)
+    return { alerts: alerts.slice(0, limit), has_more: alerts.length > limit, total_count: n }
+  }
+
+  /** All matching alerts, newest first, without blocking the event loop for long. */
+  async all(account: string, filter: AlertFilter): Promise<Alert[]> {
+    const alerts: Alert[] = []
+    for (;;) {
+      const page = this.#page(account, filter, pageSize, alerts.at(-1)?.id)
+      alerts.push(...page)
+      if (page.length < pageSize) return alerts
+      await nextTurn()
     }
-    if (devbox_id !== undefined) {
-      // Alert ids start with the devbox id and `:` or `@`; `;` and `A` follow these in ASCII.
-      wheres.push("(id >= ? || ':' AND id < ? || ';' OR id >= ? || '@' AND id < ? || 'A')")
-      values.push(devbox_id, devbox_id, devbox_id, devbox_id)
-    }
-    if (search !== undefined) {
-      wheres.push('instr(words, ?) > 0')
-      values.push(search.toLowerCase())
-    }
-    const counted = this.#prepare(`SELECT count(*) AS n FROM alerts WHERE ${wheres.join(' AND ')}`).get(...values) as {
-      n: number
-    }
-    if (starting_after !== undefined) {
-      wheres.push('(first_heard_ms, id) < (SELECT first_heard_ms, id FROM alerts WHERE account = ? AND id = ?)')
-      values.push(account, starting_after)
-    }
-    const alerts = this.#rows(
-      `SELECT alert AS json FROM alerts WHERE ${wheres.join(' AND ')} ORDER BY first_heard_ms DESC, id DESC LIMIT ?`,
+  }
+
+  #page(account: string, filter: AlertFilter, limit: number, starting_after: string | undefined): Alert[] {
+    const { where, values } = whereOf(account, filter)
+    const after = '(first_heard_ms, id) < (SELECT first_heard_ms, id FROM alerts WHERE account = ? AND id = ?)'
+    return this.#rows(
+      `SELECT alert AS json FROM alerts WHERE ${where} ${starting_after === undefined ? '' : `AND ${after}`}
+       ORDER BY first_heard_ms DESC, id DESC LIMIT ?`,
       ...values,
-      limit + 1,
+      ...(starting_after === undefined ? [] : [account, starting_after]),
+      limit,
     ) as Alert[]
-    return { alerts: alerts.slice(0, limit), has_more: alerts.length > limit, total_count: counted.n }
+  }
+
+  /** When the oldest closed alert was received, if older ones may have been pruned. */
+  prunedBeforeMs(account: string): number | null {
+    const { n, oldest } = this.#prepare(
+      `SELECT count(*) AS n, min(first_heard_ms) FILTER (WHERE state NOT IN ('new', 'acknowledged')) AS oldest
+       FROM alerts WHERE account = ?`,
+    ).get(account) as { n: number; oldest: number | null }
+    return n >= maxStoredAlerts ? oldest : null
   }
 
   silences(account: string, nowMs: number): Silence[] {
@@ -202,5 +235,24 @@ export class AlertStore {
     return this.#prepare(sql)
       .all(...values)
       .map(({ json }) => JSON.parse(String(json)))
+  }
+}
+
+const whereOf = (account: string, filter: AlertFilter) => {
+  const { state, kind, outcome, from_ms, to_ms, closed_since_ms, devbox_id, search } = filter
+  const conditions: [string, ...(string | number)[]][] = [['account = ?', account]]
+  if (state !== undefined) conditions.push(['state = ?', state])
+  if (kind !== undefined) conditions.push(["alert->>'kind' = ?", kind])
+  if (outcome !== undefined) conditions.push([`(${outcomesSql[outcome]})`])
+  if (from_ms !== undefined) conditions.push([`${occurredSql} >= ?`, from_ms])
+  if (to_ms !== undefined) conditions.push([`${occurredSql} < ?`, to_ms])
+  if (closed_since_ms !== undefined) conditions.push(["alert->>'closed_ms' >= ?", closed_since_ms])
+  // Alert ids start with the devbox id and `:` or `@`; `;` and `A` follow these in ASCII.
+  const ofDevbox = "(id >= ? || ':' AND id < ? || ';' OR id >= ? || '@' AND id < ? || 'A')"
+  if (devbox_id !== undefined) conditions.push([ofDevbox, devbox_id, devbox_id, devbox_id, devbox_id])
+  if (search !== undefined) conditions.push(['instr(words, ?) > 0', search.toLowerCase()])
+  return {
+    where: conditions.map(([condition]) => condition).join(' AND '),
+    values: conditions.flatMap(([, ...values]) => values),
   }
 }

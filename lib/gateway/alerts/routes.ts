@@ -4,6 +4,10 @@ import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { maxEpochMs } from '#lib/contract/common.ts'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
 import { evictions } from '#lib/contract/evictions.ts'
+import { alertKinds, alertStates } from '#lib/protocol/alert-labels.ts'
+import { type AlertSummary, alertOutcomes } from '#lib/protocol/alert-outcomes.ts'
+import { type AlertPeriod, alertPeriods, periodStartMs } from '#lib/protocol/alert-period.ts'
+import type { AlertRecap } from '#lib/protocol/alert-recap.ts'
 import {
   type Alert,
   type AlertHealth,
@@ -11,6 +15,8 @@ import {
   maxStoredAlerts,
   type Receivers,
 } from '#lib/protocol/alerts.ts'
+import type { ShiftReport } from '#lib/protocol/shift-report.ts'
+import { shiftReportMarkdown } from '#lib/protocol/shift-report-markdown.ts'
 import { personLabel } from '../accounts/person.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
@@ -22,7 +28,8 @@ import { rowExport } from '../http/row-export.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import type { AlertBook } from './alert-book.ts'
-import { alertBookFor } from './alert-books.ts'
+import { alertBookFor, storedAlerts } from './alert-books.ts'
+import { alertRecap, alertSummary, shiftReport } from './alert-reports.ts'
 import { callTimeoutMs } from './describe-devbox.ts'
 
 /** Handles `/api/alerts` and everything below. */
@@ -55,7 +62,8 @@ interface AlertRequest {
 
 const actions: Record<string, (request: AlertRequest) => Response | Promise<Response>> = {
   'GET history': ({ book, query }) => {
-    const { format, ...fields } = read(HistoryQuery, query)
+    const { format, ...given } = read(HistoryQuery, query)
+    const fields = inPeriod(given)
     if (format === undefined) return json(book.history(fields) satisfies AlertHistory)
     return rowExport({
       name: 'alerts',
@@ -64,6 +72,27 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
       read: (starting_after) => {
         const { alerts, has_more } = book.history({ ...fields, limit: exportPage, starting_after })
         return { rows: alerts, has_more }
+      },
+    })
+  },
+  'GET summary': async ({ session, query }) =>
+    json((await alertSummary(storedAlerts(session), inPeriod(read(SummaryQuery, query)))) satisfies AlertSummary),
+  'GET recap': async ({ session, query }) =>
+    json((await alertRecap(storedAlerts(session), read(RecapQuery, query).from_ms)) satisfies AlertRecap),
+  'GET report': async ({ session, book: { webhook }, query }) => {
+    const { format, ...given } = read(ReportQuery, query)
+    const now_ms = serviceNow()
+    const { from_ms = periodStartMs('12h', now_ms), to_ms = now_ms } = inPeriod(given)
+    if (from_ms >= to_ms) throw new HttpError('invalid_argument', 'from_ms must be before to_ms', { field: 'from_ms' })
+    const receivers = webhook ? [webhook.receiver()] : []
+    const report = await shiftReport(storedAlerts(session), receivers, { from_ms, to_ms, now_ms })
+    if (format === 'json') return json(report satisfies ShiftReport)
+    return new Response(shiftReportMarkdown(report), {
+      headers: {
+        'content-type': 'text/markdown; charset=utf-8',
+        'content-disposition': 'attachment; filename="shift-report.md"',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
       },
     })
   },
@@ -178,6 +207,7 @@ const exportColumns: Record<string, (alert: Alert) => string> = {
   found_late: ({ found_late }) => String(found_late),
   stopped: ({ stopped }) => stopped?.how ?? '',
   stopped_by: ({ stopped }) => stopped?.by ?? '',
+  running_commands: ({ work }) => (work ? String(work.commands) : ''),
   acknowledged_by: ({ acknowledged_by }) => acknowledged_by ?? '',
   acknowledged: ({ acknowledged_ms }) => timeOf(acknowledged_ms),
   closed: ({ closed_ms }) => timeOf(closed_ms),
@@ -185,27 +215,27 @@ const exportColumns: Record<string, (alert: Alert) => string> = {
 }
 
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
-const HistoryQuery = z.object({
-  state: z.optional(
-    z.enum([
-      'new',
-      'acknowledged',
-      'moved',
-      'ended',
-      'passed',
-      'withdrawn',
-      'cancelled',
-      'stopped',
-      'seen',
-      'resolved',
-    ]),
-  ),
+const EpochMs = z.coerce.number().check(z.int(), z.minimum(0), z.maximum(maxEpochMs))
+const Period = { period: z.optional(z.enum(alertPeriods)), from_ms: z.optional(EpochMs), to_ms: z.optional(EpochMs) }
+const SummaryQuery = z.object({ ...Period, search: z.optional(text(256)) })
+const HistoryQuery = z.extend(SummaryQuery, {
+  state: z.optional(z.enum(alertStates)),
+  kind: z.optional(z.enum(alertKinds)),
+  outcome: z.optional(z.enum(alertOutcomes)),
   devbox_id: z.optional(text(256)),
-  search: z.optional(text(256)),
   limit: z._default(z.coerce.number().check(z.int(), z.minimum(1), z.maximum(500)), 50),
   starting_after: z.optional(text(256)),
   format: z.optional(z.enum(['csv', 'json'])),
 })
+const RecapQuery = z.object({ from_ms: EpochMs })
+const ReportQuery = z.object({ ...Period, format: z._default(z.enum(['json', 'markdown']), 'json') })
+
+/** `period` counts back from now, by the service's clock. */
+const inPeriod = <Query extends { period?: AlertPeriod | undefined; from_ms?: number | undefined }>({
+  period,
+  ...query
+}: Query) => ({ ...query, from_ms: period === undefined ? query.from_ms : periodStartMs(period, serviceNow()) })
+
 /** Fits the ids of all alerts of an account. */
 const maxBodyBytes = maxStoredAlerts * 300
 const AcknowledgeRequest = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxStoredAlerts)) })

@@ -1,0 +1,46 @@
+import { type AlertSummary, summaryOf } from '#lib/protocol/alert-outcomes.ts'
+import { type AlertRecap, recapOf } from '#lib/protocol/alert-recap.ts'
+import type { Receiver } from '#lib/protocol/alerts.ts'
+import { type ShiftReport, shiftReportOf } from '#lib/protocol/shift-report.ts'
+import type { AlertFilter, AlertStore } from './alert-store.ts'
+
+/** Reports on the stored alerts of an account. */
+interface Stored {
+  store: AlertStore
+  account: string
+}
+
+export const alertSummary = async ({ store, account }: Stored, filter: AlertFilter): Promise<AlertSummary> => {
+  const { from_ms = null, to_ms = null } = filter
+  return { from_ms, to_ms, ...summaryOf(await store.all(account, { ...filter, kind: 'eviction' })) }
+}
+
+export const alertRecap = async ({ store, account }: Stored, from_ms: number): Promise<AlertRecap> =>
+  recapOf(await store.all(account, { closed_since_ms: from_ms }), from_ms)
+
+interface Period {
+  from_ms: number
+  to_ms: number
+  now_ms: number
+}
+
+export const shiftReport = async (
+  { store, account }: Stored,
+  receivers: readonly Receiver[],
+  period: Period,
+): Promise<ShiftReport> => {
+  const { from_ms } = period
+  const alerts = await store.all(account, { from_ms })
+  // An outage that began before the period can reach into it.
+  const outages = (await store.all(account, { kind: 'watch', to_ms: from_ms })).filter(
+    ({ closed_ms }) => closed_ms === null || closed_ms >= from_ms,
+  )
+  const prunedBeforeMs = store.prunedBeforeMs(account)
+  return {
+    ...shiftReportOf([...alerts, ...outages], period),
+    complete_from_ms: prunedBeforeMs !== null && prunedBeforeMs > from_ms ? prunedBeforeMs : null,
+    failing: receivers.flatMap(({ name, host, failure, waiting }) =>
+      failure ? [{ name, host, waiting, ...failure }] : [],
+    ),
+  }
+}

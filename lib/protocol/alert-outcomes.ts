@@ -1,0 +1,63 @@
+import { quantile } from '#lib/statistics/means.ts'
+import type { Alert } from './alerts.ts'
+
+/** Outcomes that the history can be filtered by. Neither counts drills and test alerts. */
+export const alertOutcomes = ['interrupted', 'unattended'] as const
+export type AlertOutcome = (typeof alertOutcomes)[number]
+
+/** The deadline, or when it was closed if that was earlier. Decides which period an alert belongs to. */
+export const occurredMs = ({ deadline_ms, closed_ms }: Pick<Alert, 'deadline_ms' | 'closed_ms'>): number =>
+  Math.min(deadline_ms, closed_ms ?? deadline_ms)
+
+export const isPractice = ({ kind, is_drill }: Pick<Alert, 'kind' | 'is_drill'>): boolean =>
+  kind === 'test' || is_drill === true
+
+export const isEvicted = ({ kind, state }: Pick<Alert, 'kind' | 'state'>): boolean =>
+  kind === 'eviction' && state === 'ended'
+
+/** Evicted while commands ran. */
+export const isInterrupted = (alert: Alert): boolean => isEvicted(alert) && (alert.work?.commands ?? 0) > 0
+
+/** It happened, and nobody had acknowledged it. */
+export const isUnattended = ({ kind, state, acknowledged_ms }: Alert): boolean =>
+  acknowledged_ms === null && (state === 'ended' || state === 'resolved' || (kind === 'failure' && state === 'passed'))
+
+/** Time from the first alarm to the first acknowledgment; undefined if never, or if it was acknowledged before. */
+export const responseMs = ({ first_heard_ms, acknowledged_ms, log = [] }: Alert): number | undefined => {
+  const firstMs = log.find(({ what }) => what === 'acknowledged')?.at_ms ?? acknowledged_ms
+  return firstMs === null || firstMs < first_heard_ms ? undefined : firstMs - first_heard_ms
+}
+
+/** In whole milliseconds. */
+export const quantileMs = (times: readonly number[], p: number): number | null => {
+  const ms = quantile(times, p)
+  return ms === null ? null : Math.round(ms)
+}
+
+/** Evictions of a period, without drills. */
+export interface AlertSummary {
+  /** Null for all stored alerts. */
+  from_ms: number | null
+  to_ms: number | null
+  evicted: number
+  interrupted: number
+  commands: number
+  /** Evictions for which the service didn't report running commands. */
+  unknown: number
+  unattended: number
+  response: { n: number; median_ms: number | null }
+}
+
+export const summaryOf = (alerts: readonly Alert[]): Omit<AlertSummary, 'from_ms' | 'to_ms'> => {
+  const evictions = alerts.filter((alert) => alert.kind === 'eviction' && !isPractice(alert))
+  const evicted = evictions.filter(isEvicted)
+  const responses = evictions.flatMap((alert) => responseMs(alert) ?? [])
+  return {
+    evicted: evicted.length,
+    interrupted: evicted.filter(isInterrupted).length,
+    commands: evicted.reduce((sum, { work }) => sum + (work?.commands ?? 0), 0),
+    unknown: evicted.filter(({ work }) => work === undefined).length,
+    unattended: evicted.filter(isUnattended).length,
+    response: { n: responses.length, median_ms: quantileMs(responses, 0.5) },
+  }
+}

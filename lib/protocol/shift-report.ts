@@ -1,0 +1,203 @@
+import {
+  isEvicted,
+  isInterrupted,
+  isPractice,
+  isUnattended,
+  occurredMs,
+  quantileMs,
+  responseMs,
+} from './alert-outcomes.ts'
+import type { Alert, AlertEntry, AlertKind, AlertState } from './alerts.ts'
+
+/** What happened to alerts in a period, without drills and test alerts unless stated. Times in ms. */
+export interface ShiftReport {
+  from_ms: number
+  to_ms: number
+  /** The oldest stored alert, if older ones of the period may have been pruned. */
+  complete_from_ms: number | null
+  /** Alerts of the period by kind and state: those due, closed or happened in it, and those still open at its end. */
+  kinds: { kind: AlertKind; count: number; states: Partial<Record<AlertState, number>> }[]
+  open: Listed<Alert>
+  /** First alarm to first acknowledgment, of the alerts raised in the period. */
+  response: {
+    raised: number
+    acknowledged: number
+    median_ms: number | null
+    p90_ms: number | null
+    longest: { ms: number; alert: Alert } | null
+  }
+  unattended: Listed<Alert>
+  people: PersonReport[]
+  hand_overs: Listed<NamedEntry>
+  comments: Listed<NamedEntry>
+  /** `of` are the evictions that happened; `unknown` of them reported no running commands. */
+  interrupted: Listed<Alert> & { of: number; commands: number; unknown: number }
+  /** Devboxes shut down by their keep-alive or idle time, with their disks. */
+  deleted: Listed<Alert> & { of: number }
+  failed: Listed<Alert>
+  blind: Listed<Alert> & { total_ms: number }
+  silences: { by: string | null; comment: string; alerts: number }[]
+  /** Receivers that fail now. */
+  failing: { name: string; host: string; since_ms: number; answer: string; waiting: number }[]
+  practice: { drills: number; tests: number; response: { n: number; median_ms: number | null } }
+}
+
+/** All are counted; at most `maxListed` are listed. */
+export interface Listed<Item> {
+  count: number
+  items: Item[]
+}
+
+export interface PersonReport {
+  name: string
+  acknowledged: Listed<Alert>
+  handed_over: number
+  received: number
+  commented: number
+  /** Devboxes suspended or shut down before their deadline. */
+  stopped: number
+}
+
+export interface NamedEntry {
+  alert: Alert
+  entry: AlertEntry
+}
+
+export const maxListed = 20
+
+interface Period {
+  from_ms: number
+  to_ms: number
+  now_ms: number
+}
+
+type Report = Omit<ShiftReport, 'complete_from_ms' | 'failing'>
+
+/** `stored` are alerts that occurred from `from_ms` on; later ones count only while open at `to_ms`. */
+export const shiftReportOf = (stored: readonly Alert[], { from_ms, to_ms, now_ms }: Period): Report => {
+  const isWithin = (ms: number) => ms >= from_ms && ms < to_ms
+  const all = stored.filter((alert) => isWithin(occurredMs(alert)) || alert.first_heard_ms < to_ms)
+  const alerts = all.filter((alert) => !isPractice(alert)).sort((a, b) => occurredMs(a) - occurredMs(b))
+  const drills = all.filter(({ is_drill }) => is_drill)
+  const happened = alerts.filter((alert) => isWithin(occurredMs(alert)))
+
+  const raised = alerts.filter(({ first_heard_ms, alarms }) => isWithin(first_heard_ms) && alarms > 0)
+  const responses = raised.flatMap((alert) => {
+    const ms = responseMs(alert)
+    return ms === undefined ? [] : [{ ms, alert }]
+  })
+  const times = responses.map(({ ms }) => ms)
+  const drillTimes = drills.flatMap((alert) => responseMs(alert) ?? [])
+
+  const entries = alerts.flatMap((alert) =>
+    entriesOf(alert)
+      .filter(({ at_ms }) => isWithin(at_ms))
+      .map((entry) => ({ alert, entry })),
+  )
+  const entriesThat = (what: AlertEntry['what']) =>
+    entries.filter(({ entry }) => entry.what === what).sort((a, b) => a.entry.at_ms - b.entry.at_ms)
+
+  const evicted = happened.filter(isEvicted)
+  const interrupted = evicted.filter(isInterrupted)
+  const ends = happened.filter(({ kind, state }) => kind === 'end' && state !== 'moved')
+  const outages = alerts.filter(({ kind }) => kind === 'watch')
+  const outageEnd = ({ closed_ms }: Alert) => Math.min(closed_ms ?? now_ms, to_ms)
+
+  return {
+    from_ms,
+    to_ms,
+    kinds: [...Map.groupBy(alerts, ({ kind }) => kind)].map(([kind, ofKind]) => ({
+      kind,
+      count: ofKind.length,
+      states: countBy(ofKind, ({ state }) => state),
+    })),
+    open: listed(alerts.filter(({ closed_ms }) => closed_ms === null || closed_ms >= to_ms)),
+    response: {
+      raised: raised.length,
+      acknowledged: responses.length,
+      median_ms: quantileMs(times, 0.5),
+      p90_ms: quantileMs(times, 0.9),
+      longest: responses.toSorted((a, b) => b.ms - a.ms)[0] ?? null,
+    },
+    unattended: listed(happened.filter(isUnattended)),
+    people: peopleOf(entries, happened),
+    hand_overs: listed(entriesThat('handed_over')),
+    comments: listed(entriesThat('commented')),
+    interrupted: {
+      ...listed(interrupted),
+      of: evicted.length,
+      commands: interrupted.reduce((sum, { work }) => sum + (work?.commands ?? 0), 0),
+      unknown: evicted.filter(({ work }) => work === undefined).length,
+    },
+    deleted: { ...listed(ends.filter(({ state }) => state === 'ended')), of: ends.length },
+    failed: listed(happened.filter(({ kind }) => kind === 'failure')),
+    blind: {
+      ...listed(outages),
+      total_ms: outages.reduce(
+        (sum, alert) => sum + Math.max(0, outageEnd(alert) - Math.max(alert.deadline_ms, from_ms)),
+        0,
+      ),
+    },
+    silences: silencesOf(alerts),
+    practice: {
+      drills: drills.length,
+      tests: all.filter(({ kind }) => kind === 'test').length,
+      response: { n: drillTimes.length, median_ms: quantileMs(drillTimes, 0.5) },
+    },
+  }
+}
+
+const listed = <Item>(all: readonly Item[]): Listed<Item> => ({ count: all.length, items: all.slice(0, maxListed) })
+
+const countBy = <Item, Key extends string>(items: readonly Item[], keyOf: (item: Item) => Key) =>
+  Object.fromEntries([...Map.groupBy(items, keyOf)].map(([key, found]) => [key, found.length])) as Partial<
+    Record<Key, number>
+  >
+
+/** Alerts of older versions have no log, but the last acknowledgment. Earlier entries are of the deadline before. */
+const entriesOf = ({ log, first_heard_ms, acknowledged_ms, acknowledged_by }: Alert): readonly AlertEntry[] => {
+  const entries: readonly AlertEntry[] =
+    log ?? (acknowledged_ms === null ? [] : [{ at_ms: acknowledged_ms, what: 'acknowledged', by: acknowledged_by }])
+  return entries.filter(({ at_ms }) => at_ms >= first_heard_ms)
+}
+
+/** Busiest first. */
+const peopleOf = (entries: readonly NamedEntry[], happened: readonly Alert[]): PersonReport[] => {
+  const by = (name: string, what: AlertEntry['what']) =>
+    entries.filter(({ entry }) => entry.by === name && entry.what === what)
+  const names = new Set([
+    ...entries.flatMap(({ entry: { what, by, to } }) => (isOfPerson[what] ? [by, to] : [])),
+    ...happened.map(({ stopped }) => stopped?.by),
+  ])
+  return [...names]
+    .flatMap((name) => name ?? [])
+    .map((name) => ({
+      name,
+      acknowledged: listed([...new Set(by(name, 'acknowledged').map(({ alert }) => alert))]),
+      handed_over: by(name, 'handed_over').length,
+      received: entries.filter(({ entry }) => entry.what === 'handed_over' && entry.to === name).length,
+      commented: by(name, 'commented').length,
+      stopped: happened.filter(({ stopped }) => stopped?.by === name).length,
+    }))
+    .sort((a, b) => b.acknowledged.count - a.acknowledged.count || (a.name < b.name ? -1 : 1))
+}
+
+const isOfPerson: Record<AlertEntry['what'], boolean> = {
+  raised: false,
+  acknowledged: true,
+  handed_over: true,
+  unacknowledged: true,
+  commented: true,
+  silenced: false,
+  silence_ended: false,
+  closed: false,
+}
+
+const silencesOf = (alerts: readonly Alert[]) => {
+  const covered = alerts.flatMap((alert) => (alert.log ?? []).filter(({ what }) => what === 'silenced'))
+  return [...Map.groupBy(covered, ({ by, text = '' }) => `${by}\n${text}`).values()].map((entries) => ({
+    by: entries[0]?.by ?? null,
+    comment: entries[0]?.text ?? '',
+    alerts: entries.length,
+  }))
+}
