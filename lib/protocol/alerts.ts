@@ -227,6 +227,23 @@ export interface AlertHistory {
   total_count: number
 }
 
+/** Response of acknowledging. */
+export interface Acknowledged {
+  acknowledged: Alert[]
+  /** Alerts that somebody else already had. */
+  taken: Alert[]
+}
+
+/** Response of handing over, commenting and undoing. */
+export interface ChangedAlerts {
+  alerts: Alert[]
+}
+
+/** Response of `GET /api/alerts/people`: everybody who can be given an alert. */
+export interface AlertPeople {
+  people: string[]
+}
+
 export interface AlertHealth {
   stream: AlertStreamHealth
   looks: PollHealth

@@ -16,6 +16,7 @@ export const cleanName = (typed: string): string => {
   const line = typed
     .slice(0, 1_000)
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replace(/( *\(unverified\))+ *$/i, '')
     .trim()
   return [...line].slice(0, maxNameLength).join('').trim()
 }

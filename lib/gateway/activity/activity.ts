@@ -91,21 +91,23 @@ export const withActivityRecord = async (
   }
 }
 
-const store = (
-  { session, person, browser, address }: Actor,
-  { subject, ...what }: Pick<Activity, 'at_ms' | 'operation' | 'subject' | 'status'>,
-) => {
+/** Records a successful operation of the console itself. */
+export const recordDone = (actor: Actor, what: Pick<Activity, 'operation' | 'subject'>): void =>
+  store(actor, { ...what, at_ms: Date.now(), status: 200 })
+
+/** Records what the console did by itself. */
+export const recordByConsole = (account: string, what: Pick<Activity, 'at_ms' | 'operation' | 'subject'>): void =>
+  put(account, { ...what, status: 200, person: 'Devdeck', browser: 'None', address: 'None' })
+
+const store = ({ session, ...actor }: Actor, what: Pick<Activity, 'at_ms' | 'operation' | 'subject' | 'status'>) =>
+  put(accountKey(session), { ...what, ...actor })
+
+const put = (account: string, { subject, ...activity }: Omit<Activity, 'id'>) => {
   try {
-    activityStore().put(accountKey(session), {
-      ...what,
-      subject: subject?.slice(0, maxSubjectLength) ?? null,
-      person,
-      browser,
-      address,
-    })
+    activityStore().put(account, { ...activity, subject: subject?.slice(0, maxSubjectLength) ?? null })
   } catch (error) {
     // The call itself succeeded, and a full disk must not fail it.
-    console.error(`Could not record ${what.operation}:`, error)
+    console.error(`Could not record ${activity.operation}:`, error)
   }
 }
 

@@ -14,6 +14,7 @@ import {
   type Silence,
 } from '#lib/protocol/alerts.ts'
 import type { KeyHolder } from '../accounts/types.ts'
+import { recordByConsole } from '../activity/activity.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import {
@@ -22,13 +23,19 @@ import {
   closedState,
   dueReminder,
   evictionSubject,
+  handedOver,
   howStopped,
   isActive,
+  logged,
   nextDueMs,
   raised,
+  raisedSilenced,
   reopened,
   type Subject,
   settledMs,
+  silencedBy,
+  silenceEnded,
+  unacknowledged,
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
@@ -58,6 +65,8 @@ const testMs = 60_000
 const switchKeyMs = 30_000
 
 export interface AlertListener {
+  /** Who has the page open; null if unknown. */
+  person?: string | null
   onItem(item: AlertItem): void
   /** Called with the state of the eviction stream, unless it is still connecting. */
   onStream?(stream: EvictionStreamState): void
@@ -108,7 +117,7 @@ export class AlertBook {
     this.#apiKey = api_key
     this.#options = options
     const { store, account: stored, webhook } = options
-    this.#silences = store.silences(stored, serviceNow())
+    this.#silences = store.silences(stored)
     this.#open = new OpenAlerts(store, stored)
     if (webhook) webhook.onChange = () => this.#emit({ event: 'webhook', data: webhook.failure })
     this.#followedJobs = store.followedJobs(stored)
@@ -189,9 +198,9 @@ export class AlertBook {
     return () => this.#drills.delete(id)
   }
 
-  cancelEviction(devboxId: string): void {
+  cancelEviction(devboxId: string, by: string): void {
     const alert = this.#open.ofDevbox('eviction', devboxId)
-    if (alert) this.#close(alert, 'cancelled')
+    if (alert) this.#close(alert, 'cancelled', undefined, by)
     // Not before, because the watch would close it as withdrawn.
     this.#watch?.withdraw(devboxId)
   }
@@ -232,18 +241,32 @@ export class AlertBook {
     return this.#options.store.history(this.#stored, query)
   }
 
-  /** Returns the alerts that were new until now. Skips closed and unknown ones. */
-  async acknowledge(ids: readonly string[], by: string): Promise<Alert[]> {
-    const changed: Alert[] = []
-    await inBatches(ids, (id) => {
-      const alert = this.#open.get(id)
-      const next = alert && acknowledged(alert, by, serviceNow())
-      if (!next) return
-      this.#put(next)
-      this.#sendWebhook('alert.acknowledged', next)
-      changed.push(next)
-    })
-    return changed
+  alert(id: string): Alert | undefined {
+    return this.#open.find(id)
+  }
+
+  /** People of recent alerts and of open pages. */
+  people(): string[] {
+    const named = this.#options.store.people(this.#stored)
+    return [...new Set([...named, ...[...this.#listeners.keys()].flatMap(({ person }) => person ?? [])])].sort()
+  }
+
+  /** Returns the alerts that changed, like the functions below. Skips unknown ones. */
+  acknowledge(ids: readonly string[], by: string): Promise<Alert[]> {
+    return this.#change(ids, 'alert.acknowledged', (alert) => acknowledged(alert, by, serviceNow()))
+  }
+
+  handOver(ids: readonly string[], to: string, by: string): Promise<Alert[]> {
+    return this.#change(ids, 'alert.acknowledged', (alert) => handedOver(alert, to, by, serviceNow()))
+  }
+
+  unacknowledge(ids: readonly string[], by: string): Promise<Alert[]> {
+    return this.#change(ids, 'alert.unacknowledged', (alert) => unacknowledged(alert, by, serviceNow()))
+  }
+
+  comment(ids: readonly string[], text: string, by: string): Promise<Alert[]> {
+    const entry = { what: 'commented', by, text } as const
+    return this.#change(ids, undefined, (alert) => logged(alert, { at_ms: serviceNow(), ...entry }))
   }
 
   silences(): Silence[] {
@@ -254,12 +277,15 @@ export class AlertBook {
     const silence = { id: `sil_${randomUUID()}`, created_ms: serviceNow(), ...request }
     this.#options.store.putSilence(this.#stored, silence)
     this.#reloadSilences()
+    this.#wakeBy(silence.until_ms)
+    void this.#logSilence(silence, (alert) => silencedBy(alert, silence, silence.created_ms))
     return silence
   }
 
-  endSilence(id: string): boolean {
-    if (!this.#options.store.deleteSilence(this.#stored, id)) return false
-    this.#reloadSilences()
+  endSilence(id: string, by: string): boolean {
+    const silence = this.silences().find((each) => each.id === id)
+    if (!silence) return false
+    this.#removeSilence(silence, by, serviceNow())
     void this.#announceWithheld()
     return true
   }
@@ -380,7 +406,9 @@ export class AlertBook {
     const before = subject.devbox_id ? this.#open.ofDevbox(subject.kind, subject.devbox_id) : undefined
     if (before) this.#close(before, 'moved')
     const next = raised(subject, details, serviceNow(), before)
-    return known ? { ...next, first_heard_ms: known.first_heard_ms, alarms: known.alarms + next.alarms } : next
+    if (!known) return next
+    const { first_heard_ms, alarms, log = [] } = known
+    return logged({ ...next, first_heard_ms, alarms: alarms + next.alarms, log }, ...(next.log ?? []))
   }
 
   #onPoll(poll: Poll): void {
@@ -457,7 +485,7 @@ export class AlertBook {
     }
     const before = this.#open.ofDevbox(known.kind, known.devbox_id)
     if (before) this.#close(before, 'moved')
-    this.#put(reopened(known))
+    this.#put(reopened(known, serviceNow()))
   }
 
   // Closes the alert if its devbox has stopped, or if it `isOver` and has not been reported again. After the
@@ -491,8 +519,25 @@ export class AlertBook {
     if (alert?.state === 'ended') this.#put({ ...alert, work: { commands } })
   }
 
-  #close(alert: Alert, state: Parameters<typeof closed>[1], stopped?: Alert['stopped']): void {
-    const next = closed(alert, state, serviceNow(), stopped)
+  async #change(
+    ids: readonly string[],
+    event: AlertEventName | undefined,
+    change: (alert: Alert) => Alert | undefined,
+  ): Promise<Alert[]> {
+    const changed: Alert[] = []
+    await inBatches(ids, (id) => {
+      const alert = this.#open.find(id)
+      const next = alert && change(alert)
+      if (!next) return
+      this.#put(next)
+      if (event) this.#sendWebhook(event, next)
+      changed.push(next)
+    })
+    return changed
+  }
+
+  #close(alert: Alert, state: Parameters<typeof closed>[1], stopped?: Alert['stopped'], by?: string): void {
+    const next = closed(alert, state, serviceNow(), stopped, by)
     if (!next) return
     this.#put(next)
     if (next.kind !== 'test') this.#sendWebhook('alert.closed', next)
@@ -502,8 +547,12 @@ export class AlertBook {
   #announce(alert: Alert): void {
     if (alert.state !== 'new') return void this.#put(alert)
     const { withheld, ...announced } = alert
-    if (isSilenced(alert, this.#silences, serviceNow()))
-      return void this.#put({ ...announced, withheld: withheld ?? (alert.alarms > 1 ? 'again' : 'first') })
+    const nowMs = serviceNow()
+    const silences = this.#silences.filter((silence) => isSilenced(alert, [silence], nowMs))
+    if (silences.length > 0) {
+      const silenced = raisedSilenced(announced, silences, nowMs)
+      return void this.#put({ ...silenced, withheld: withheld ?? (alert.alarms > 1 ? 'again' : 'first') })
+    }
     this.#put(announced)
     this.#sendWebhook('alert.raised', announced)
   }
@@ -521,8 +570,32 @@ export class AlertBook {
   }
 
   #reloadSilences(): void {
-    this.#silences = this.#options.store.silences(this.#stored, serviceNow())
+    this.#silences = this.#options.store.silences(this.#stored)
     this.#emit({ event: 'silences', data: this.silences() })
+  }
+
+  #removeSilence(silence: Silence, by: string | null, nowMs: number): void {
+    this.#options.store.deleteSilence(this.#stored, silence.id)
+    this.#reloadSilences()
+    void this.#logSilence(silence, (alert) => silenceEnded(alert, by, nowMs))
+  }
+
+  /** Also those that expired while the console was down. */
+  #expireSilences(): void {
+    for (const silence of this.#silences.filter(({ until_ms }) => until_ms <= serviceNow())) {
+      const { id: subject, until_ms: at_ms } = silence
+      this.#removeSilence(silence, null, at_ms)
+      recordByConsole(this.#stored, { at_ms, operation: 'alerts.end_silence', subject })
+    }
+  }
+
+  async #logSilence({ metadata }: Silence, change: (alert: Alert) => Alert | undefined): Promise<void> {
+    const covered = { metadata, until_ms: Number.POSITIVE_INFINITY }
+    await inBatches(this.#open.all(), ({ id }) => {
+      const alert = this.#open.get(id)
+      const next = alert && isSilenced(alert, [covered], 0) && change(alert)
+      if (next) this.#put(next)
+    })
   }
 
   #put(alert: Alert): void {
@@ -546,16 +619,18 @@ export class AlertBook {
     if (!this.#watch || dueMs >= this.#dueMs) return
     clearTimeout(this.#dueTimer)
     this.#dueMs = dueMs
-    this.#dueTimer = setTimeout(() => void this.#processDue(), dueMs - serviceNow() + 1)
+    this.#dueTimer = setTimeout(() => void this.#processDue(), Math.max(0, dueMs - serviceNow()) + 1)
   }
 
   #scheduleDue(): void {
     clearTimeout(this.#dueTimer)
     this.#dueMs = Number.POSITIVE_INFINITY
     for (const alert of this.#open.all()) this.#wakeBy(this.#dueOf(alert))
+    for (const { until_ms } of this.#silences) this.#wakeBy(until_ms)
   }
 
   async #processDue(): Promise<void> {
+    this.#expireSilences()
     await inBatches(this.#open.all(), ({ id }) => {
       const alert = this.#open.get(id)
       if (alert) this.#processAlert(alert, serviceNow())

@@ -7,9 +7,16 @@ import {
   dueReminder,
   endSubject,
   evictionSubject,
+  handedOver,
   isEndNear,
+  logged,
   nextDueMs,
   raised,
+  raisedSilenced,
+  silencedBy,
+  silenceEnded,
+  unacknowledged,
+  unseenMs,
 } from './alert-rules.ts'
 
 const minute = 60_000
@@ -29,6 +36,53 @@ it('is acknowledged once, with who and when', () => {
   const alert = taken(raise(10 * minute), 5)
   expect(alert).toMatchObject({ state: 'acknowledged', acknowledged_by: 'somebody', acknowledged_ms: 5, alarms: 1 })
   expect(acknowledged(alert, 'another', 6)).toBeUndefined()
+})
+
+it('is handed over and given back without another alarm', () => {
+  const alert = taken(raise(20 * minute), 5)
+  const given = handedOver(alert, 'ben', 'ada', 6) as Alert
+  expect(given).toMatchObject({ state: 'acknowledged', acknowledged_by: 'ben', acknowledged_ms: 6 })
+  expect(handedOver(given, 'ben', 'ada', 7)).toBeUndefined()
+  const undone = unacknowledged(given, 'ben', 7) as Alert
+  expect(undone).toMatchObject({ state: 'new', alarms: 1, acknowledged_by: null, acknowledged_ms: null })
+  expect(unacknowledged(undone, 'ben', 8)).toBeUndefined()
+  expect(undone.log).toEqual([
+    { at_ms: 0, what: 'raised', by: null },
+    { at_ms: 5, what: 'acknowledged', by: 'somebody' },
+    { at_ms: 6, what: 'handed_over', by: 'ada', to: 'ben' },
+    { at_ms: 7, what: 'unacknowledged', by: 'ben' },
+  ])
+  // Nobody has it at ten minutes, so it is raised again as if it had never been acknowledged.
+  expect(dueReminder(undone, 10 * minute)).toMatchObject({ alarms: 2 })
+  const over = closed(undone, 'ended', 9) as Alert
+  expect([handedOver(over, 'ben', 'ada', 10), unacknowledged(over, 'ada', 10)]).toEqual([undefined, undefined])
+})
+
+it('logs each silence that covers an alert once, and its end', () => {
+  const silences = [
+    { by: 'ada', comment: 'load test' },
+    { by: 'ben', comment: '' },
+  ]
+  const silenced = raisedSilenced(raise(20 * minute), silences, 1)
+  expect(silenced.log?.slice(1)).toEqual([
+    { at_ms: 1, what: 'silenced', by: 'ada', text: 'load test' },
+    { at_ms: 1, what: 'silenced', by: 'ben' },
+  ])
+  expect(raisedSilenced(silenced, silences, 2)).toBe(silenced)
+  const one = silenceEnded(silenced, 'ada', 3) as Alert
+  const none = silenceEnded(one, null, 4) as Alert
+  expect(silenceEnded(none, null, 5)).toBeUndefined()
+  expect(none.log?.slice(3)).toEqual([
+    { at_ms: 3, what: 'silence_ended', by: 'ada' },
+    { at_ms: 4, what: 'silence_ended', by: null },
+  ])
+  expect(silencedBy(none, { by: 'ben', comment: '' }, 6).log).toHaveLength(6)
+})
+
+it('keeps the first entry of its log and the newest', () => {
+  let alert = raise(minute)
+  for (let n = 1; n <= 60; n++) alert = logged(alert, { at_ms: n, what: 'commented', by: 'ada', text: `${n}` })
+  expect(alert.log?.map(({ at_ms }) => at_ms)).toEqual([0, ...Array.from({ length: 49 }, (_, n) => n + 12)])
 })
 
 it('is raised again at two minutes, unless it was acknowledged that late', () => {
@@ -99,5 +153,11 @@ it('closes a past event when it is acknowledged, without a reminder', () => {
   const subject = { id: 'dbx_1:failure', kind: 'failure', devbox_id: 'dbx_1', deadline_ms: 5 } as const
   const failure = raised(subject, details, 6)
   expect(dueReminder(failure, 7)).toBeUndefined()
-  expect(acknowledged(failure, 'ada', 8)).toMatchObject({ state: 'seen', acknowledged_by: 'ada', closed_ms: 8 })
+  const seen = acknowledged(failure, 'ada', 8) as Alert
+  expect(seen).toMatchObject({ state: 'seen', acknowledged_by: 'ada', closed_ms: 8 })
+  expect(unacknowledged(seen, 'ada', 9)).toMatchObject({ state: 'new', closed_ms: null })
+  expect(unacknowledged(seen, 'ada', 6 + unseenMs)).toBeUndefined()
+  const given = handedOver(failure, 'ben', 'ada', 9) as Alert
+  expect(given.state).toBe('acknowledged')
+  expect(acknowledged(given, 'ben', 10)).toMatchObject({ state: 'seen', acknowledged_by: 'ben' })
 })

@@ -1,5 +1,13 @@
 import type { Eviction } from '#lib/contract/evictions.ts'
-import { type Alert, hasHappened, isOpen, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
+import {
+  type Alert,
+  type AlertEntry,
+  hasHappened,
+  isOpen,
+  lastCallMs,
+  reminderMs,
+  type Silence,
+} from '#lib/protocol/alerts.ts'
 import type { UnattendedEnd } from '#lib/protocol/devbox-ends.ts'
 
 /** Alert transitions as pure functions. Each returns the changed alert, or undefined if nothing changes. */
@@ -43,21 +51,67 @@ export const raised = (subject: Subject, details: AlertDetails, nowMs: number, b
     acknowledged_by: before?.acknowledged_by ?? null,
     acknowledged_ms: before?.acknowledged_ms ?? null,
     closed_ms: null,
+    log: [{ at_ms: nowMs, what: 'raised', by: null }],
   }
 }
 
-export const reopened = ({ stopped: _, ...alert }: Alert): Alert => {
+export const reopened = ({ stopped: _, ...alert }: Alert, nowMs: number): Alert => {
   const { acknowledged_ms, raised_ms, alarms } = alert
   const isAcknowledged = acknowledged_ms !== null && (acknowledged_ms >= raised_ms || alarms === 0)
-  return { ...alert, state: isAcknowledged ? 'acknowledged' : 'new', closed_ms: null }
+  const state = isAcknowledged ? 'acknowledged' : 'new'
+  return logged({ ...alert, state, closed_ms: null }, { at_ms: nowMs, what: 'raised', by: null })
 }
 
-export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
-  if (alert.state !== 'new') return undefined
-  const taken = { ...alert, acknowledged_by: by, acknowledged_ms: nowMs }
-  const isOver = hasHappened(alert) && alert.kind !== 'watch'
-  return isOver ? { ...taken, state: 'seen', closed_ms: nowMs } : { ...taken, state: 'acknowledged' }
+const maxLogEntries = 50
+
+/** Keeps the first entry and the newest. */
+export const logged = (alert: Alert, ...entries: AlertEntry[]): Alert => {
+  const [first, ...later] = [...(alert.log ?? []), ...entries]
+  return first ? { ...alert, log: [first, ...later.slice(1 - maxLogEntries)] } : alert
 }
+
+/** Acknowledging closes a past event, also one that was handed over. */
+export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
+  const isPast = hasHappened(alert) && alert.kind !== 'watch'
+  if (alert.state !== 'new' && !(isPast && isOpen(alert))) return undefined
+  const taken: Alert = { ...alert, state: 'acknowledged', acknowledged_by: by, acknowledged_ms: nowMs }
+  const next = logged(taken, { at_ms: nowMs, what: 'acknowledged', by })
+  return isPast ? { ...next, state: 'seen', closed_ms: nowMs } : next
+}
+
+export const handedOver = (alert: Alert, to: string, by: string, nowMs: number): Alert | undefined => {
+  if (!isOpen(alert) || (alert.state === 'acknowledged' && alert.acknowledged_by === to)) return undefined
+  return logged(
+    { ...alert, state: 'acknowledged', acknowledged_by: to, acknowledged_ms: nowMs },
+    { at_ms: nowMs, what: 'handed_over', by, to },
+  )
+}
+
+/** Takes back an acknowledgment or a hand-over. `alarms` stays the same, so that no browser announces it again. */
+export const unacknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
+  const isSeen = alert.state === 'seen' && nowMs < alert.first_heard_ms + unseenMs
+  if (alert.state !== 'acknowledged' && !isSeen) return undefined
+  return logged(
+    { ...alert, state: 'new', acknowledged_by: null, acknowledged_ms: null, closed_ms: null },
+    { at_ms: nowMs, what: 'unacknowledged', by },
+  )
+}
+
+type SilenceAuthor = Pick<Silence, 'by' | 'comment'>
+
+export const silencedBy = (alert: Alert, { by, comment }: SilenceAuthor, nowMs: number): Alert =>
+  logged(alert, { at_ms: nowMs, what: 'silenced', by, ...(comment && { text: comment }) })
+
+/** Records the silences that cover an alert when it is raised, unless they were recorded when they began. */
+export const raisedSilenced = (alert: Alert, silences: readonly SilenceAuthor[], nowMs: number): Alert =>
+  countSilences(alert) > 0 ? alert : silences.reduce((each, silence) => silencedBy(each, silence, nowMs), alert)
+
+/** `by` is null for a silence that expired. */
+export const silenceEnded = (alert: Alert, by: string | null, nowMs: number): Alert | undefined =>
+  countSilences(alert) > 0 ? logged(alert, { at_ms: nowMs, what: 'silence_ended', by }) : undefined
+
+const countSilences = ({ log = [] }: Alert): number =>
+  log.reduce((count, { what }) => count + Number(what === 'silenced') - Number(what === 'silence_ended'), 0)
 
 /** Alarms again at 10 min if unacknowledged, and at 2 min unless acknowledged since. */
 export const dueReminder = (alert: Alert, nowMs: number): Alert | undefined => {
@@ -66,7 +120,10 @@ export const dueReminder = (alert: Alert, nowMs: number): Alert | undefined => {
     nowMs >= alert.deadline_ms - leftMs && lastSeenMs < alert.deadline_ms - leftMs
   const lastSeenMs = Math.max(alert.raised_ms, alert.acknowledged_ms ?? 0)
   if (!isDue(lastCallMs, lastSeenMs) && !(alert.state === 'new' && isDue(reminderMs, alert.raised_ms))) return undefined
-  return { ...alert, state: 'new', alarms: alert.alarms + 1, raised_ms: nowMs }
+  return logged(
+    { ...alert, state: 'new', alarms: alert.alarms + 1, raised_ms: nowMs },
+    { at_ms: nowMs, what: 'raised', by: null },
+  )
 }
 
 export const closed = (
@@ -74,7 +131,14 @@ export const closed = (
   state: 'moved' | 'ended' | 'passed' | 'withdrawn' | 'cancelled' | 'stopped' | 'resolved',
   nowMs: number,
   stopped?: Alert['stopped'],
-): Alert | undefined => (isOpen(alert) ? { ...alert, state, closed_ms: nowMs, ...(stopped && { stopped }) } : undefined)
+  by = stopped?.by ?? null,
+): Alert | undefined => {
+  if (!isOpen(alert)) return undefined
+  return logged(
+    { ...alert, state, closed_ms: nowMs, ...(stopped && { stopped }) },
+    { at_ms: nowMs, what: 'closed', by, text: state },
+  )
+}
 
 export interface DevboxStop {
   status: string

@@ -164,16 +164,25 @@ export class AlertStore {
     return n >= maxStoredAlerts ? oldest : null
   }
 
-  silences(account: string, nowMs: number): Silence[] {
+  /** Everybody in the logs of the latest alerts. */
+  people(account: string): string[] {
+    const rows = this.#prepare(
+      `SELECT DISTINCT json_extract(value, '$.by') AS by, json_extract(value, '$.to') AS receiver
+       FROM (SELECT alert FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1000) AS recent,
+         json_each(recent.alert, '$.log')`,
+    ).all(account)
+    return rows.flatMap(({ by, receiver }) => [by, receiver]).filter((name) => typeof name === 'string')
+  }
+
+  /** Includes expired ones until they are deleted. */
+  silences(account: string): Silence[] {
     return this.#rows(
-      'SELECT silence AS json FROM silences WHERE account = ? AND until_ms > ? ORDER BY until_ms, id',
+      'SELECT silence AS json FROM silences WHERE account = ? ORDER BY until_ms, id',
       account,
-      nowMs,
     ) as Silence[]
   }
 
   putSilence(account: string, silence: Silence): void {
-    this.#run('DELETE FROM silences WHERE until_ms <= ?', silence.created_ms)
     this.#run(
       'INSERT OR REPLACE INTO silences VALUES (?, ?, ?, ?)',
       account,
@@ -183,8 +192,8 @@ export class AlertStore {
     )
   }
 
-  deleteSilence(account: string, id: string): boolean {
-    return this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id) > 0
+  deleteSilence(account: string, id: string): void {
+    this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id)
   }
 
   followedJobs(account: string): string[] {

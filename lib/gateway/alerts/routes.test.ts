@@ -255,8 +255,12 @@ describe('the webhook', () => {
     disk.close()
     const before = gateway
     await start(dataDir)
-    listen()
+    const after = listen()
     await vi.waitFor(() => expect(received.map(({ alert }) => alert.devbox_id)).toContain(id), soon)
+    const { log = [] } = await after.until(id, 'new')
+    expect(log.map(({ what }) => what)).toEqual(['raised', 'silenced', 'silence_ended'])
+    const { body } = await gateway.ask(cookie, 'GET', '/api/activity?search=end_silence')
+    expect(body.activities).toMatchObject([{ person: 'Devdeck', browser: 'None' }])
     await gateway.close()
     gateway = before
   })

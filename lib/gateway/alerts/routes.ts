@@ -9,18 +9,22 @@ import { type AlertSummary, alertOutcomes } from '#lib/protocol/alert-outcomes.t
 import { type AlertPeriod, alertPeriods, periodStartMs } from '#lib/protocol/alert-period.ts'
 import type { AlertRecap } from '#lib/protocol/alert-recap.ts'
 import {
+  type Acknowledged,
   type Alert,
   type AlertHealth,
   type AlertHistory,
+  type AlertPeople,
+  type ChangedAlerts,
   maxStoredAlerts,
   type Receivers,
 } from '#lib/protocol/alerts.ts'
+import { cleanName, unverified } from '#lib/protocol/session.ts'
 import type { ShiftReport } from '#lib/protocol/shift-report.ts'
 import { shiftReportMarkdown } from '#lib/protocol/shift-report-markdown.ts'
 import { personLabel } from '../accounts/person.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
-import { actorOf, withActivityRecord } from '../activity/activity.ts'
+import { actorOf, recordDone, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import type { ReadHeader } from '../http/origin.ts'
@@ -41,9 +45,11 @@ export const handleAlerts = (request: Request): Promise<Response> =>
     if (!action) throw new HttpError('not_found', `${request.method} ${pathname} does not exist`)
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
     const hasBody = request.method === 'POST' && what !== 'test'
+    const header: ReadHeader = (name) => request.headers.get(name)
     return action({
       session,
-      header: (name) => request.headers.get(name),
+      person: personLabel(session, header),
+      header,
       book: alertBookFor(session),
       query: Object.fromEntries(searchParams),
       body: hasBody ? await readJsonBody(request, maxBodyBytes) : undefined,
@@ -53,6 +59,8 @@ export const handleAlerts = (request: Request): Promise<Response> =>
 
 interface AlertRequest {
   session: Session
+  /** Label of the caller. */
+  person: string
   header: ReadHeader
   book: AlertBook
   query: unknown
@@ -114,16 +122,46 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
       receivers: webhook ? [webhook.receiver()] : [],
       add_refusal: 'Receivers are set up in the environment',
     } satisfies Receivers),
-  'POST acknowledge': async ({ book, body, session, header }) =>
-    json({ acknowledged: await book.acknowledge(read(AcknowledgeRequest, body).ids, personLabel(session, header)) }),
-  'POST silences': ({ book, body, session, header }) => {
+  'GET alert/:id': ({ book, id }) => {
+    const alert = book.alert(id)
+    if (!alert) throw new HttpError('not_found', `Alert ${id} not found`)
+    return json(alert)
+  },
+  'GET people': ({ book, session }) =>
+    json({ people: book.people().filter((name) => name !== session.account.name) } satisfies AlertPeople),
+  'POST acknowledge': async (request) => {
+    const { book, person } = request
+    const { ids } = read(AlertIds, request.body)
+    const acknowledged = await book.acknowledge(ids, person)
+    recordAlerts(request, 'alerts.acknowledge', acknowledged)
+    const changed = new Set(acknowledged.map(({ id }) => id))
+    const taken = ids.flatMap((id) => (changed.has(id) ? [] : (book.alert(id) ?? []))).filter(isTakenFrom(person))
+    return json({ acknowledged, taken } satisfies Acknowledged)
+  },
+  'POST unacknowledge': async (request) => {
+    const { ids } = read(AlertIds, request.body)
+    return changedAlerts(request, 'alerts.unacknowledge', await request.book.unacknowledge(ids, request.person))
+  },
+  'POST hand-over': async (request) => {
+    const { book, person, body } = request
+    const { ids, to } = read(HandOverRequest, body)
+    return changedAlerts(request, 'alerts.hand_over', await book.handOver(ids, receiverOf(to, book.people()), person))
+  },
+  'POST comment': async (request) => {
+    const { ids, text } = read(CommentRequest, request.body)
+    return changedAlerts(request, 'alerts.comment', await request.book.comment(ids, text, request.person))
+  },
+  'POST silences': ({ book, body, person, session, header }) => {
     const fields = read(SilenceRequest, body)
     if (fields.until_ms <= serviceNow())
       throw new HttpError('invalid_argument', 'until_ms must be in the future', { field: 'until_ms' })
-    return json(book.silence({ ...fields, by: personLabel(session, header) }))
+    const silence = book.silence({ ...fields, by: person })
+    recordDone(actorOf(session, header), { operation: 'alerts.silence', subject: silence.id })
+    return json(silence)
   },
-  'DELETE silences/:id': ({ book, id }) => {
-    if (!book.endSilence(id)) throw new HttpError('not_found', `Silence ${id} not found`)
+  'DELETE silences/:id': ({ book, id, person, session, header }) => {
+    if (!book.endSilence(id, person)) throw new HttpError('not_found', `Silence ${id} not found`)
+    recordDone(actorOf(session, header), { operation: 'alerts.end_silence', subject: id })
     return json({})
   },
   'POST followed-jobs': async ({ book, body, session }) => {
@@ -157,13 +195,38 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
     )
   },
   'DELETE drills/:id': (request) => {
-    const { id, session, book } = request
+    const { id, session, person, book } = request
     return drill(request, evictions.cancel, id, async () => {
       const answer = await clientFor(session.api_key, callTimeoutMs).evictions.cancel({ params: { devbox_id: id } })
-      book.cancelEviction(id)
+      book.cancelEviction(id, person)
       return answer
     })
   },
+}
+
+const changedAlerts = (request: AlertRequest, operation: string, alerts: Alert[]): Response => {
+  recordAlerts(request, operation, alerts)
+  return json({ alerts } satisfies ChangedAlerts)
+}
+
+const recordAlerts = ({ session, header }: AlertRequest, operation: string, alerts: readonly Alert[]): void => {
+  const [first, ...others] = alerts
+  if (!first) return
+  const subject = others.length > 0 ? `${alerts.length} alerts` : first.id
+  recordDone(actorOf(session, header), { operation, subject })
+}
+
+const isTakenFrom =
+  (person: string) =>
+  ({ state, acknowledged_by }: Alert): boolean =>
+    (state === 'acknowledged' || state === 'seen') && acknowledged_by !== null && acknowledged_by !== person
+
+/** A known person by label or name. Anyone else is unverified. */
+const receiverOf = (to: string, people: readonly string[]): string => {
+  if (people.includes(to)) return to
+  const name = cleanName(to)
+  if (name === '') throw new HttpError('invalid_argument', 'to must be a name', { field: 'to' })
+  return people.includes(name) ? name : unverified(name)
 }
 
 /** A drill suspends a devbox, so it is recorded like a page's own calls. */
@@ -238,7 +301,11 @@ const inPeriod = <Query extends { period?: AlertPeriod | undefined; from_ms?: nu
 
 /** Fits the ids of all alerts of an account. */
 const maxBodyBytes = maxStoredAlerts * 300
-const AcknowledgeRequest = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxStoredAlerts)) })
+const AlertIds = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxStoredAlerts)) })
+const HandOverRequest = z.extend(AlertIds, { to: text(256) })
+const CommentRequest = z.extend(AlertIds, {
+  text: text(1000).check(z.trim(), z.minLength(1, 'must not be empty')),
+})
 const SilenceRequest = z.object({
   metadata: z
     .record(text(256).check(z.minLength(1)), text(1024))

@@ -4,9 +4,13 @@ import { alertBookFor } from '../alerts/alert-books.ts'
 import type { EvictionStreamState } from '../alerts/eviction-watch.ts'
 import type { Subscriber } from './subscription.ts'
 
-// Sends the account's alerts to one page until `leave()`. The topic's state is that of the eviction stream. A page that
+// Sends the account's alerts to one page of `person` until `leave()`. The topic's state is that of the eviction stream. A page that
 // falls behind gets one snapshot in place of what it missed.
-export const sendAlerts = (holder: KeyHolder, subscriber: Subscriber): { leave(): void } => {
+export const sendAlerts = (
+  holder: KeyHolder,
+  subscriber: Subscriber,
+  person: string | null = null,
+): { leave(): void } => {
   const book = alertBookFor(holder)
   let isBehind = false
   const onItem = (item: AlertItem) => {
@@ -20,7 +24,7 @@ export const sendAlerts = (holder: KeyHolder, subscriber: Subscriber): { leave()
       subscriber.data(JSON.stringify(book.snapshot()), '')
     })
   }
-  return { leave: book.join(holder.api_key, { onItem, onStream: (stream) => reportState(subscriber, stream) }) }
+  return { leave: book.join(holder.api_key, { person, onItem, onStream: (stream) => reportState(subscriber, stream) }) }
 }
 
 const reportState = (subscriber: Subscriber, { state, retry_at_ms }: EvictionStreamState): void => {

@@ -2,6 +2,7 @@ import { type RawData, WebSocket } from 'ws'
 import * as z from 'zod/mini'
 import { type LiveError, type LiveNotice, type LiveState, type LiveTopic, liveClose } from '#lib/protocol/live.ts'
 import { type EndReason, type OpenStream, trackStream } from '../accounts/open-streams.ts'
+import { personOf } from '../accounts/person.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { closeWithTimeout, parseJson, terminateWhenDead } from '../http/sockets.ts'
@@ -27,11 +28,12 @@ export const liveSocket = (monitor = new ServiceMonitor()): SocketRoute => ({
   path: /^\/api\/live$/,
   admit: async ({ header }) => {
     const session = await requireSignedIn(header)
+    const person = personOf(session, header)
     return (socket) => {
       const releaseSlot = acquireSlot(session.account.id, 'pages')
       // Sent over the open socket, since browsers hide the reason for a failed upgrade.
       if (!releaseSlot) return socket.close(liveClose.tooMany, concurrencyError('pages').message)
-      const page = new LivePage(socket, session, monitor)
+      const page = new LivePage(socket, session, person, monitor)
       const forget = trackStream(session, page)
       socket.on('close', () => {
         page.leave()
@@ -46,6 +48,7 @@ export const liveSocket = (monitor = new ServiceMonitor()): SocketRoute => ({
 class LivePage implements OpenStream, MonitorListener {
   readonly #socket: WebSocket
   readonly #session: KeyHolder
+  readonly #person: string | null
   readonly monitor: ServiceMonitor
   readonly #followed = new Map<number, PageSubscription>()
   readonly #beating: NodeJS.Timeout
@@ -53,9 +56,10 @@ class LivePage implements OpenStream, MonitorListener {
   unread = 0
   #waiting: (() => void)[] = []
 
-  constructor(socket: WebSocket, session: KeyHolder, monitor: ServiceMonitor) {
+  constructor(socket: WebSocket, session: KeyHolder, person: string | null, monitor: ServiceMonitor) {
     this.#socket = socket
     this.#session = session
+    this.#person = person
     this.monitor = monitor
     terminateWhenDead(socket)
     const beat = () => this.notify({ t: 'heartbeat', now_ms: serviceNow() })
@@ -124,7 +128,7 @@ class LivePage implements OpenStream, MonitorListener {
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new PageSubscription(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'alerts.watch') followed.source = sendAlerts(this.#session, followed)
+    if (endpoint === 'alerts.watch') followed.source = sendAlerts(this.#session, followed, this.#person)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }
 
