@@ -2,18 +2,20 @@ import { killRounds } from '#lib/service/testing/kill.ts'
 import { manyDevboxes } from './devboxes.ts'
 import { loseWrites } from './lost-writes.ts'
 import { streamOutput } from './output.ts'
+import { soakStorm } from './storm.ts'
 import { soakSwarm } from './swarm.ts'
 import { soakSwarmJob } from './swarm-job.ts'
 
 /**
  * Long or nondeterministic tests. `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and
  * loses writes and kills the service under load (ROUNDS times, default 100). `npm run soak -- swarm [SECONDS]` runs commands in
- * 60 devboxes on three nodes (default: 300 s), and `-- swarm-job` loses a node and kills the service during a job. Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
+ * 60 devboxes on three nodes (default: 300 s), `-- swarm-job` loses a node and kills the service during a job, and `-- storm`
+ * evicts 5,000 devboxes at once. Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
  */
 const [word = '100', seconds = '300'] = process.argv.slice(2)
 const rounds = Number(word)
-if (!['swarm', 'swarm-job'].includes(word) && !(Number.isInteger(rounds) && rounds > 0)) {
-  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job]')
+if (!['swarm', 'swarm-job', 'storm'].includes(word) && !(Number.isInteger(rounds) && rounds > 0)) {
+  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm]')
   process.exit(1)
 }
 
@@ -79,7 +81,13 @@ const soakJob = async () => {
   problems.push(...found)
 }
 
-const soaks: Record<string, () => Promise<void>> = { swarm: soakCluster, 'swarm-job': soakJob }
+const storm = async () => {
+  const { lines, problems: found } = await soakStorm()
+  for (const line of lines) console.log(line)
+  problems.push(...found)
+}
+
+const soaks: Record<string, () => Promise<void>> = { swarm: soakCluster, 'swarm-job': soakJob, storm }
 await (soaks[word] ?? soakService)()
 for (const problem of problems.slice(0, 50)) console.error(problem)
 console.log(problems.length === 0 ? 'Nothing was lost, damaged or left' : `${problems.length} problems`)

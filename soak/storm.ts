@@ -1,0 +1,212 @@
+import { chromium, type Page } from '@playwright/test'
+import { findChromium } from '#e2e/chromium.ts'
+import { isLive, signIn, startProduct } from '#e2e/product.ts'
+import { pendingCountHeader } from '#lib/contract/evictions.ts'
+import { startServer } from '#lib/gateway/testing.ts'
+
+const count = 5_000
+const node = 'host-7'
+const apiKey = 'ak_storm'
+const callsPerSecond = 20
+
+interface StormReport {
+  lines: string[]
+  problems: string[]
+}
+
+/**
+ * Announces 5,000 evictions at once to a console with three pages and a webhook, then acknowledges all of them from one
+ * page, while a list is requested at a constant rate.
+ */
+export const soakStorm = async (): Promise<StormReport> => {
+  const service = await startScriptedService()
+  const messages: { event: string; alerts: unknown[] }[] = []
+  const receiver = await startServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    messages.push(JSON.parse(String(Buffer.concat(chunks))))
+    response.end()
+  })
+  const product = await startProduct({
+    DEVDECK_SERVICE_URL: service.url,
+    DEVDECK_WEBHOOK_URL: receiver.url,
+    DEVDECK_WEBHOOK_API_KEY: apiKey,
+  })
+  let calls: ReturnType<typeof startCalls> | undefined
+  const browser = await chromium.launch(await findChromium())
+  try {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    await context.addInitScript(observe)
+    const pages = await Promise.all(['/evictions', '/evictions', '/devboxes'].map(() => context.newPage()))
+    const [first] = pages
+    if (!first) throw new Error('No page was opened')
+    await signIn(first, { url: product.url, apiKey })
+    for (const [index, path] of ['/evictions', '/evictions', '/devboxes'].entries()) {
+      await pages[index]?.goto(product.url + path)
+      if (pages[index]) await isLive(pages[index])
+    }
+    await first.bringToFront()
+
+    calls = startCalls(`${product.url}/api/v1/devboxes?limit=20`, await cookieOf(first))
+    const raised = await timed(pages, () => service.announce(), '5,?000 devboxes')
+    const sent = () => messages.filter(({ event }) => event === 'alert.raised')
+    await until(() => sent().reduce((sum, { alerts }) => sum + alerts.length, 0) >= count)
+    const raisedCalls = calls.take()
+    const acknowledge = first
+      .getByRole('region', { name: 'Pending evictions' })
+      .getByRole('button', { name: /^Acknowledge/ })
+    const acknowledged = await timed(pages, () => acknowledge.click(), '5,?000 acknowledged')
+    const acknowledgedCalls = calls.take()
+    const seen = await Promise.all(pages.map((page) => page.evaluate(() => window.storm)))
+    const toasts = seen.flatMap(({ toasts }) => toasts)
+    const lines = [
+      `${count} evictions on three pages: ${times(raised)}; acknowledged: ${times(acknowledged)}`,
+      `other calls: p99 ${raisedCalls.p99} ms of ${raisedCalls.count} while raised, ${acknowledgedCalls.p99} ms of ${acknowledgedCalls.count} while acknowledged`,
+      `longest tasks: ${seen.map(({ longestTaskMs }) => `${longestTaskMs.toFixed(0)} ms`).join(', ')}`,
+      `toasts: ${JSON.stringify(toasts)}`,
+      `messages: ${messages.map(({ event, alerts }) => `${event} of ${alerts.length}`).join(', ')}`,
+    ]
+    const problems = [
+      ...[...raised, ...acknowledged].filter((ms) => ms > 2_000).map((ms) => `a page took ${ms.toFixed(0)} ms`),
+      ...[raisedCalls.p99, acknowledgedCalls.p99].filter((ms) => ms > 250).map((ms) => `p99 of other calls: ${ms} ms`),
+      ...(toasts.length === 1 ? [] : [`${toasts.length} toasts`]),
+      ...(sent().length === 1 ? [] : [`${sent().length} messages of raised alerts`]),
+    ]
+    return { lines, problems }
+  } finally {
+    await calls?.stop()
+    await browser.close()
+    await product.stop()
+    receiver.close()
+    service.close()
+  }
+}
+
+const times = (values: readonly number[]) => values.map((ms) => `${ms.toFixed(0)} ms`).join(', ')
+
+const cookieOf = async (page: Page) =>
+  (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+
+/** Time until each page shows `text`, from just before `act`. */
+const timed = async (pages: readonly Page[], act: () => Promise<unknown>, text: string): Promise<number[]> => {
+  const startMs = performance.now()
+  const shown = pages.map(async (page) => {
+    await page
+      .waitForFunction((wanted) => new RegExp(wanted).test(document.body.innerText), text, { timeout: 60_000 })
+      .catch(async (error) => {
+        console.log((await page.innerText('body')).slice(0, 1500))
+        throw error
+      })
+    return performance.now() - startMs
+  })
+  await act()
+  return Promise.all(shown)
+}
+
+const until = async (isTrue: () => boolean) => {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** Requests the address at a constant rate, whatever the responses take. */
+const startCalls = (url: string, cookie: string) => {
+  let times: number[] = []
+  const pending = new Set<Promise<void>>()
+  const call = async () => {
+    const startMs = performance.now()
+    const response = await fetch(url, { headers: { cookie } })
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`The list responded with ${response.status}`)
+    times.push(performance.now() - startMs)
+  }
+  const timer = setInterval(() => {
+    const started = call().finally(() => pending.delete(started))
+    pending.add(started)
+  }, 1000 / callsPerSecond)
+  return {
+    take: () => {
+      const sorted = times.toSorted((a, b) => a - b)
+      times = []
+      return { count: sorted.length, p99: Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0) }
+    },
+    stop: async () => {
+      clearInterval(timer)
+      await Promise.all(pending)
+    },
+  }
+}
+
+declare global {
+  interface Window {
+    storm: { toasts: string[]; longestTaskMs: number }
+  }
+}
+
+/** Runs in the page before its own scripts. */
+const observe = () => {
+  const storm = { toasts: [] as string[], longestTaskMs: 0 }
+  window.storm = storm
+  const known = new Set<Element>()
+  new MutationObserver(() => {
+    for (const toast of document.querySelectorAll('[data-sonner-toast]'))
+      if (!known.has(toast)) {
+        known.add(toast)
+        storm.toasts.push(toast.textContent ?? '')
+      }
+  }).observe(document, { childList: true, subtree: true })
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) storm.longestTaskMs = Math.max(storm.longestTaskMs, duration)
+  }).observe({ type: 'longtask' })
+}
+
+/** A service with running devboxes on one node and nothing else. */
+const startScriptedService = async () => {
+  const devboxes = Array.from({ length: count }, (_, index) => ({
+    id: `dbx_${String(index).padStart(5, '0')}`,
+    name: `worker-${index}`,
+    status: 'running',
+    metadata: { team: `team-${index % 20}`, job: 'nightly' },
+    create_time_ms: Date.now(),
+    launch_parameters: { keep_alive_time_seconds: 86_400 },
+    state_transitions: [{ status: 'running', transition_time_ms: Date.now() }],
+  }))
+  const ids = new Map(devboxes.map(({ id }, index) => [id, index]))
+  let pending = ''
+  const watching = new Set<import('node:http').ServerResponse>()
+  const { url, close } = await startServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://service')
+    const answer = (status: number, body: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    const [, , area = '', id = '', part] = pathname.split('/')
+    if (pathname.endsWith('/watch')) {
+      watching.add(response)
+      request.on('close', () => watching.delete(response))
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        [pendingCountHeader]: String(pending === '' ? 0 : count),
+      })
+      return response.write(`: connected\n\n${pending}`)
+    }
+    if (area === 'accounts') return answer(200, { id: 'acc', name: 'Ada' })
+    if (area !== 'devboxes') return answer(200, { [area]: [], has_more: false, total_count: 0 })
+    if (part !== undefined) return answer(200, { executions: [], [part]: [], has_more: false, total_count: 0 })
+    if (id !== '') {
+      const index = ids.get(id)
+      return index === undefined ? answer(404, { message: 'Not found' }) : answer(200, devboxes[index])
+    }
+    const limit = Number(searchParams.get('limit') ?? 20)
+    const from = (ids.get(searchParams.get('starting_after') ?? '') ?? -1) + 1
+    const page = searchParams.get('status') === 'failure' ? [] : devboxes.slice(from, from + limit)
+    return answer(200, { devboxes: page, has_more: from + limit < count, total_count: count })
+  })
+  return {
+    url,
+    close,
+    announce: async () => {
+      const deadline_ms = Date.now() + 15 * 60_000
+      pending = devboxes
+        .map(({ id }) => `data: ${JSON.stringify({ devbox_id: id, eviction_deadline_ms: deadline_ms, node })}\n\n`)
+        .join('')
+      for (const response of watching) response.write(pending)
+    },
+  }
+}
