@@ -343,6 +343,24 @@ it('raises and acknowledges 5,000 alerts in small batches per event loop turn', 
   expect(total_count).toBe(count)
 })
 
+it('reads the names of many evicted devboxes from lists, and of those not listed one by one', async () => {
+  const ids = Array.from({ length: 500 }, (_, n) => `listed_${n}`)
+  devboxes = Object.fromEntries(ids.slice(1).map((id) => [id, {}]))
+  const page = await listenLive()
+  const single = Promise.withResolvers<void>()
+  held = single.promise
+  send(...ids.toReversed().map((id) => eviction(id)))
+  const unnamed = () => [...page.alerts.values()].filter(({ devbox_name }) => devbox_name === null)
+  await vi.waitFor(() => {
+    expect(page.alerts.size).toBe(ids.length)
+    // Eight lookups had started, and one devbox is not listed.
+    expect(unnamed()).toHaveLength(9)
+  }, soon)
+  single.resolve()
+  await vi.waitFor(() => expect(unnamed()).toEqual([]), soon)
+  expect(requests.filter((each) => /devboxes\/listed_/.test(each))).toHaveLength(9)
+})
+
 it('switches to the key of another page when the first is refused or its page closes', async () => {
   refusedKey = 'ak_revoked'
   const refused = listen(refusedKey)

@@ -89,8 +89,8 @@ export class AlertBook {
   readonly #drills = new Set<string>()
   /** Reported evictions without an alert yet, by devbox; the last report wins. */
   readonly #arrived = new Map<string, { eviction: Eviction; found_late: boolean }>()
-  /** Ids of alerts whose devbox lookup takes long. */
-  readonly #unnamed = new Set<string>()
+  /** Changes of reported evictions whose devbox was looked up or takes long, by alert id. */
+  readonly #described = new Map<string, (alert: Alert) => void>()
   #isRaising = false
   /** Alerts whose devbox is being looked up, and whether the service no longer reports them. */
   readonly #settling = new Map<string, boolean>()
@@ -102,6 +102,8 @@ export class AlertBook {
   #silences: Silence[]
   readonly #watchHealth = new WatchHealth()
   #stream: EvictionStreamState | undefined
+  /** Shared by pages that join or catch up between two changes. */
+  #snapshot: AlertItem | undefined
   readonly #listeners = new Map<AlertListener, string>()
   /** Key to listen with when no page is open. */
   #ownKey: string | undefined
@@ -164,6 +166,11 @@ export class AlertBook {
   }
 
   snapshot(): AlertItem {
+    this.#snapshot ??= this.#newSnapshot()
+    return this.#snapshot
+  }
+
+  #newSnapshot(): AlertItem {
     const alerts = this.#open.all().sort(byUrgency)
     const webhook = this.webhook?.failure ?? null
     return {
@@ -304,7 +311,7 @@ export class AlertBook {
     this.#unlisten()
     this.#options.webhook?.close()
     this.#arrived.clear()
-    this.#unnamed.clear()
+    this.#described.clear()
     this.#counting.clear()
     this.#open.close()
     this.#listeners.clear()
@@ -431,14 +438,16 @@ export class AlertBook {
   async #raiseInBatches(): Promise<void> {
     if (this.#isRaising) return
     this.#isRaising = true
-    for (await nextTurn(); this.#arrived.size + this.#unnamed.size > 0; await nextTurn()) {
-      for (const devboxId of [...this.#arrived.keys().take(batchSize)]) this.#raiseArrived(devboxId)
-      for (const id of [...this.#unnamed.keys().take(batchSize)]) {
-        this.#unnamed.delete(id)
-        const alert = this.#open.get(id)
-        if (alert) this.#put(alert)
-      }
-    }
+    for (await nextTurn(); this.#arrived.size + this.#described.size > 0; await nextTurn())
+      this.#options.store.batch(() => {
+        for (const devboxId of [...this.#arrived.keys().take(batchSize)]) this.#raiseArrived(devboxId)
+        for (const [id, change] of [...this.#described.entries().take(batchSize)]) {
+          this.#described.delete(id)
+          // It may have moved or closed meanwhile.
+          const alert = this.#open.get(id)
+          if (alert) change(alert)
+        }
+      })
     this.#isRaising = false
   }
 
@@ -460,19 +469,19 @@ export class AlertBook {
   }
 
   async #describeAndAnnounce(id: string, devboxId: string): Promise<void> {
-    const late = setTimeout(() => {
-      this.#unnamed.add(id)
-      void this.#raiseInBatches()
-    }, describeMs)
+    const late = setTimeout(() => this.#changeDescribed(id, (alert) => this.#put(alert)), describeMs)
     const facts = await this.#describe(this.#apiKey, devboxId)
     clearTimeout(late)
-    this.#unnamed.delete(id)
-    // It may have moved or closed meanwhile.
-    const current = this.#open.get(id)
-    if (!current) return
-    if (!facts) return this.#announce(current)
-    const { name, metadata, scenario_run_id } = facts
-    this.#announce({ ...current, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
+    this.#changeDescribed(id, (alert) => {
+      if (!facts) return this.#announce(alert)
+      const { name, metadata, scenario_run_id } = facts
+      this.#announce({ ...alert, devbox_name: name, metadata, ...(scenario_run_id && { scenario_run_id }) })
+    })
+  }
+
+  #changeDescribed(id: string, change: (alert: Alert) => void): void {
+    this.#described.set(id, change)
+    void this.#raiseInBatches()
   }
 
   /** Reopens a closed eviction that is reported again, without a second alarm. */
@@ -525,7 +534,7 @@ export class AlertBook {
     change: (alert: Alert) => Alert | undefined,
   ): Promise<Alert[]> {
     const changed: Alert[] = []
-    await inBatches(ids, (id) => {
+    await this.#inBatches(ids, (id) => {
       const alert = this.#open.find(id)
       const next = alert && change(alert)
       if (!next) return
@@ -558,7 +567,7 @@ export class AlertBook {
   }
 
   async #announceWithheld(): Promise<void> {
-    await inBatches(this.#open.withheld(), ({ id }) => {
+    await this.#inBatches(this.#open.withheld(), ({ id }) => {
       const alert = this.#open.get(id)
       if (alert && !isSilenced(alert, this.#silences, serviceNow())) this.#announce(alert)
     })
@@ -591,7 +600,7 @@ export class AlertBook {
 
   async #logSilence({ metadata }: Silence, change: (alert: Alert) => Alert | undefined): Promise<void> {
     const covered = { metadata, until_ms: Number.POSITIVE_INFINITY }
-    await inBatches(this.#open.all(), ({ id }) => {
+    await this.#inBatches(this.#open.all(), ({ id }) => {
       const alert = this.#open.get(id)
       const next = alert && isSilenced(alert, [covered], 0) && change(alert)
       if (next) this.#put(next)
@@ -605,6 +614,7 @@ export class AlertBook {
   }
 
   #emit(item: AlertItem): void {
+    this.#snapshot = undefined
     for (const listener of this.#listeners.keys()) listener.onItem(item)
   }
 
@@ -631,7 +641,7 @@ export class AlertBook {
 
   async #processDue(): Promise<void> {
     this.#expireSilences()
-    await inBatches(this.#open.all(), ({ id }) => {
+    await this.#inBatches(this.#open.all(), ({ id }) => {
       const alert = this.#open.get(id)
       if (alert) this.#processAlert(alert, serviceNow())
     })
@@ -652,11 +662,11 @@ export class AlertBook {
       void this.#settle(alert, alert.kind === 'eviction' && isCurrent)
     }
   }
-}
 
-const inBatches = async <T>(items: readonly T[], act: (item: T) => void): Promise<void> => {
-  for (const [index, item] of items.entries()) {
-    if (index % batchSize === batchSize - 1) await nextTurn()
-    act(item)
+  async #inBatches<T>(items: readonly T[], act: (item: T) => void): Promise<void> {
+    for (let start = 0; start < items.length; start += batchSize) {
+      if (start > 0) await nextTurn()
+      this.#options.store.batch(() => items.slice(start, start + batchSize).forEach(act))
+    }
   }
 }

@@ -43,7 +43,9 @@ export class AlertStore {
   readonly #statements = new Map<string, StatementSync>()
   /** Alerts that could not be written, by account and id. */
   readonly #unwritten = new Map<string, { account: string; alert: Alert }>()
+  #isBatching = false
   #closed = 0
+  readonly #toPrune = new Set<string>()
   problem: string | null = null
 
   constructor(dataDir: string) {
@@ -74,12 +76,34 @@ export class AlertStore {
   /** Never throws: alerts must work even with a full disk. Unwritten ones are retried with the next write. */
   put(account: string, alert: Alert): void {
     this.#unwritten.set(`${account} ${alert.id}`, { account, alert })
+    if (!isOpen(alert) && this.#closed++ % pruneEvery === 0) this.#toPrune.add(account)
+    if (!this.#isBatching) this.#write()
+  }
+
+  /** Writes what `change` puts in one transaction. */
+  batch(change: () => void): void {
+    this.#isBatching = true
+    try {
+      change()
+    } finally {
+      this.#isBatching = false
+      if (this.#unwritten.size > 0) this.#write()
+    }
+  }
+
+  #write(): void {
     this.#try(() => {
-      for (const [key, unwritten] of this.#unwritten) {
-        this.#put(unwritten.account, unwritten.alert)
-        this.#unwritten.delete(key)
+      this.#database.exec('BEGIN')
+      try {
+        for (const { account, alert } of this.#unwritten.values()) this.#put(account, alert)
+        for (const account of this.#toPrune) this.#prune(account)
+        this.#database.exec('COMMIT')
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+        throw error
       }
-      if (!isOpen(alert) && this.#closed++ % pruneEvery === 0) this.#prune(account)
+      this.#unwritten.clear()
+      this.#toPrune.clear()
     })
   }
 

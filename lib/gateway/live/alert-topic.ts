@@ -16,15 +16,23 @@ export const sendAlerts = (
   const onItem = (item: AlertItem) => {
     if (isBehind) return
     const room = subscriber.room()
-    if (!room) return subscriber.data(JSON.stringify(item), '')
+    if (!room) return subscriber.data(textOf(item), '')
     isBehind = true
     void room.then(() => {
       isBehind = false
       subscriber.resync('')
-      subscriber.data(JSON.stringify(book.snapshot()), '')
+      subscriber.data(textOf(book.snapshot()), '')
     })
   }
   return { leave: book.join(holder.api_key, { person, onItem, onStream: (stream) => reportState(subscriber, stream) }) }
+}
+
+/** The same item goes to every page of the account. */
+const texts = new WeakMap<AlertItem, string>()
+const textOf = (item: AlertItem): string => {
+  const text = texts.get(item) ?? JSON.stringify(item)
+  texts.set(item, text)
+  return text
 }
 
 const reportState = (subscriber: Subscriber, { state, retry_at_ms }: EvictionStreamState): void => {
