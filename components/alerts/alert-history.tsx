@@ -1,5 +1,6 @@
 'use client'
-import { Download, History } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { ClipboardList, Download, History } from 'lucide-react'
 import Link from 'next/link'
 import * as z from 'zod/mini'
 import { useShownName } from '#components/layout/page-name.tsx'
@@ -13,17 +14,26 @@ import { useListQuery } from '#components/list/use-list-query.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatCountOf } from '#lib/browser/format.ts'
-import { alertStateLabels, alertStates } from '#lib/protocol/alert-labels.ts'
+import { formatCount, formatCountOf, formatDurationMs, isoTime } from '#lib/browser/format.ts'
+import { alertKindLabels, alertKinds, alertStateLabels, alertStates } from '#lib/protocol/alert-labels.ts'
+import { type AlertOutcome, alertOutcomes, isEvicted } from '#lib/protocol/alert-outcomes.ts'
+import { type AlertPeriod, alertPeriods } from '#lib/protocol/alert-period.ts'
 import { type Alert, maxStoredAlerts } from '#lib/protocol/alerts.ts'
 import { isAboutDevbox, kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
+import { PeriodFields, periodLabels } from './period-fields.tsx'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
 
 const source = {
   noun: 'alert',
   nouns: 'alerts',
   params: z.object({
+    period: z.optional(z.enum(alertPeriods)),
+    from_ms: z.optional(z.coerce.number().check(z.int())),
+    to_ms: z.optional(z.coerce.number().check(z.int())),
+    kind: z.optional(z.enum(alertKinds)),
+    outcome: z.optional(z.enum(alertOutcomes)),
     state: z.optional(z.enum(alertStates)),
     search: z.optional(z.string().check(z.maxLength(256))),
     starting_after: z.optional(z.string().check(z.maxLength(256))),
@@ -31,7 +41,20 @@ const source = {
   path: paths.evictionHistory,
   queryOf: (params: AlertHistoryQuery) => params,
   list: (query: AlertHistoryQuery) => alertQueries.history(query),
-  filters: { state: 'state is …', search: 'has “…”' },
+  filters: {
+    period: (period: string) => periodLabels[period as AlertPeriod].toLowerCase(),
+    from_ms: (ms: string) => `from ${isoTime(Number(ms))}`,
+    to_ms: (ms: string) => `before ${isoTime(Number(ms))}`,
+    kind: 'kind is …',
+    state: 'state is …',
+    outcome: (outcome: string) => outcomeLabels[outcome as AlertOutcome].toLowerCase(),
+    search: 'has “…”',
+  },
+}
+
+const outcomeLabels: Record<AlertOutcome, string> = {
+  interrupted: 'Evicted with running work',
+  unattended: 'Nobody acknowledged',
 }
 
 export const AlertHistory = () => {
@@ -45,6 +68,12 @@ export const AlertHistory = () => {
       actions={
         <>
           <ButtonLink href={paths.evictions()}>Pending evictions</ButtonLink>
+          <ButtonLink
+            icon={ClipboardList}
+            href={paths.shiftReport({ period: params.period, from_ms: params.from_ms, to_ms: params.to_ms })}
+          >
+            Shift report
+          </ButtonLink>
           {(['csv', 'json'] as const).map((format) => (
             <ButtonLink
               key={format}
@@ -59,15 +88,33 @@ export const AlertHistory = () => {
         </>
       }
       filters={
-        <FilterBar list={list} search="Name, metadata or person">
-          <FilterSelect
-            label="State"
-            any="Any state"
-            value={params.state}
-            words={alertStateLabels}
-            onFilter={(state) => list.filter({ state }, 'push')}
-          />
-        </FilterBar>
+        <>
+          <FilterBar list={list} search="Name, metadata or person">
+            <PeriodFields value={params} any="Any time" onChange={(period) => list.filter(period, 'push')} />
+            <FilterSelect
+              label="Kind"
+              any="Any kind"
+              value={params.kind}
+              words={alertKindLabels}
+              onFilter={(kind) => list.filter({ kind }, 'push')}
+            />
+            <FilterSelect
+              label="State"
+              any="Any state"
+              value={params.state}
+              words={alertStateLabels}
+              onFilter={(state) => list.filter({ state }, 'push')}
+            />
+            <FilterSelect
+              label="Outcome"
+              any="Any outcome"
+              value={params.outcome}
+              words={outcomeLabels}
+              onFilter={(outcome) => list.filter({ outcome }, 'push')}
+            />
+          </FilterBar>
+          <Summary {...params} />
+        </>
       }
       empty={
         <EmptyState icon={History} title="No evictions yet">
@@ -86,6 +133,38 @@ export const AlertHistory = () => {
         {formatCountOf(maxStoredAlerts, 'alert')} of an account.
       </p>
     </ListPage>
+  )
+}
+
+const periodTexts: Record<AlertPeriod, string> = {
+  '12h': 'in the last 12 hours',
+  '24h': 'in the last 24 hours',
+  '7d': 'in the last 7 days',
+  month: 'this month',
+}
+
+/** Answers how many evictions of the period hit running work, whatever the other filters are. */
+const Summary = ({ period, from_ms, to_ms, search }: AlertHistoryQuery) => {
+  const query = { period, from_ms, to_ms, search }
+  const { data } = useQuery(alertQueries.summary(query))
+  if (!data) return null
+  const { evicted, interrupted, commands, unknown, unattended, response } = data
+  const isCustom = from_ms !== undefined || to_ms !== undefined
+  const when = period ? periodTexts[period] : isCustom ? 'in this period' : 'in the history'
+  const only = (outcome: AlertOutcome) => paths.evictionHistory({ ...query, kind: 'eviction', outcome })
+  if (evicted === 0) return <p className="mb-3 text-muted">{`No evictions ${when}, drills excluded.`}</p>
+  return (
+    <p className="tabular mb-3">
+      <TextLink href={only('interrupted')}>
+        {formatCount(interrupted)} of {formatCountOf(evicted, 'eviction')}
+      </TextLink>{' '}
+      {when} hit running work ({formatCountOf(commands, 'command')}
+      {unknown > 0 && `; not reported for ${formatCount(unknown)}`});{' '}
+      <TextLink href={only('unattended')}>{formatCount(unattended)} unattended</TextLink>
+      {response.median_ms !== null &&
+        `; median time to acknowledge ${formatDurationMs(response.median_ms)} (n = ${formatCount(response.n)})`}
+      . <span className="text-muted">Drills excluded.</span>
+    </p>
   )
 }
 
@@ -111,6 +190,15 @@ const columns: Column<Alert>[] = [
       ) : (
         isAboutDevbox(alert) && <DevboxLink id={alert.devbox_id} tab="overview" />
       ),
+  },
+  {
+    id: 'work',
+    header: 'Running work',
+    cell: ({ row: { original: alert } }) => {
+      if (alert.work) return alert.work.commands === 0 ? 'None' : formatCountOf(alert.work.commands, 'command')
+      return isEvicted(alert) && <span className="text-muted">Not reported</span>
+    },
+    meta: { priority: 4, width: '8rem' },
   },
   metadataColumn,
   timeColumn('deadline_ms', 'Deadline'),

@@ -1,11 +1,15 @@
-import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { devboxKeys } from '#components/devboxes/query-keys.ts'
 import { consoleUrl, fetchConsoleJson, sendToConsole } from '#lib/browser/api/console-api.ts'
 import { pollEvery } from '#lib/browser/api/failures.ts'
 import { followFeed } from '#lib/browser/live/follow.ts'
 import { listPages, pushed } from '#lib/browser/queries/list/pages.ts'
+import type { AlertOutcome, AlertSummary } from '#lib/protocol/alert-outcomes.ts'
+import type { AlertRecap } from '#lib/protocol/alert-recap.ts'
 import { type Alert, type AlertHealth, type AlertHistory, isOpen, type Silence } from '#lib/protocol/alerts.ts'
+import type { ShiftReport } from '#lib/protocol/shift-report.ts'
 import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from './alert-feed.ts'
+import type { PeriodParams } from './period-fields.tsx'
 
 const alertKeys = {
   feed: ['alerts', 'feed'] as const,
@@ -13,17 +17,24 @@ const alertKeys = {
   health: ['alerts', 'health'] as const,
 }
 
-export interface AlertHistoryQuery {
+export interface AlertHistoryQuery extends PeriodParams {
   state?: Alert['state'] | undefined
+  kind?: Alert['kind'] | undefined
+  outcome?: AlertOutcome | undefined
   search?: string | undefined
   starting_after?: string | undefined
 }
 
 const healthMs = 5_000
+/** Reports read thousands of alerts, so a change doesn't refetch them at once. */
+const reportsMs = 30_000
 
 /** Address of the filtered history, or of its download when `format` is given. */
 export const alertHistoryAddress = (query: AlertHistoryQuery, format?: 'csv' | 'json') =>
   consoleUrl('/api/alerts', { ...query, search: query.search || undefined, format })
+
+export const shiftReportAddress = (period: PeriodParams, format?: 'markdown') =>
+  consoleUrl('/api/alerts/report', { ...period, format })
 
 export const alertQueries = {
   /** Pushed by `followAlerts`, never fetched. */
@@ -34,6 +45,30 @@ export const alertQueries = {
       query,
       read: (page: AlertHistoryQuery, signal) => fetchConsoleJson<AlertHistory>(alertHistoryAddress(page), signal),
       rowsOf: ({ alerts }) => alerts,
+    }),
+  summary: (query: Pick<AlertHistoryQuery, keyof PeriodParams | 'search'>) =>
+    queryOptions({
+      queryKey: ['alerts', 'summary', query],
+      queryFn: ({ signal }) =>
+        fetchConsoleJson<AlertSummary>(
+          consoleUrl('/api/alerts/summary', { ...query, search: query.search || undefined }),
+          signal,
+        ),
+      placeholderData: keepPreviousData,
+      refetchInterval: pollEvery(reportsMs),
+    }),
+  recap: (from_ms: number) =>
+    queryOptions({
+      queryKey: ['alerts', 'recap', from_ms],
+      queryFn: ({ signal }) => fetchConsoleJson<AlertRecap>(consoleUrl('/api/alerts/recap', { from_ms }), signal),
+      refetchInterval: pollEvery(reportsMs),
+    }),
+  report: (period: PeriodParams) =>
+    queryOptions({
+      queryKey: ['alerts', 'report', period],
+      queryFn: ({ signal }) => fetchConsoleJson<ShiftReport>(shiftReportAddress(period), signal),
+      placeholderData: keepPreviousData,
+      refetchInterval: pollEvery(reportsMs),
     }),
   ofDevbox: (devboxId: string) =>
     queryOptions({

@@ -79,7 +79,7 @@ export const ConsoleFrame = ({
       <div className="flex min-h-dvh">
         <Sidebar collapsed={collapsed} onCollapse={collapse} />
         <div className="flex min-w-0 flex-1 flex-col">
-          <div ref={top} className="sticky top-0 z-20">
+          <div ref={top} data-frame-top className="sticky top-0 z-20">
             <header className="flex h-12 items-center gap-1 border-b border-line bg-surface-0 px-3 md:px-6">
               <IconButton
                 icon={Menu}
@@ -244,6 +244,7 @@ const Breadcrumb = () => {
 const sections: { label: string; href: string }[] = [
   ...destinations,
   { label: 'History', href: paths.evictionHistory() },
+  { label: 'Shift report', href: paths.shiftReport() },
 ]
 
 const locate = (pathname: string) => {

@@ -59,6 +59,21 @@ export const formatExact = (ms: number, timeZone = shownZone()): string => {
   return `${formatOf(timeZone, 'time').format(date)} ${formatZone(ms, timeZone)}`
 }
 
+/** Value of a `datetime-local` input: "2026-11-27T02:00". */
+export const formatInput = (ms: number, timeZone = shownZone()): string =>
+  formatOf(timeZone, 'minute')
+    .format(toDate(ms) ?? 0)
+    .replace(' ', 'T')
+
+/** Undefined for an incomplete value. */
+export const parseInput = (text: string, timeZone = shownZone()): number | undefined => {
+  const asUtc = Date.parse(`${text}Z`)
+  if (Number.isNaN(asUtc)) return undefined
+  const offsetMs = (ms: number) => Date.parse(`${formatInput(ms, timeZone)}Z`) - ms
+  // The offset differs between the two if a change of the clocks lies between them.
+  return asUtc - offsetMs(asUtc - offsetMs(asUtc))
+}
+
 const formatDate = (ms: number, timeZone: string): string => {
   const date = toDate(ms)
   return date ? formatOf(timeZone, 'date').format(date) : String(ms)
@@ -79,6 +94,10 @@ export const formatZone = (ms: number, timeZone = shownZone()): string => {
 const styles = {
   date: ['sv-SE', { year: 'numeric', month: '2-digit', day: '2-digit' }],
   time: ['sv-SE', { dateStyle: 'short', timeStyle: 'medium', hourCycle: 'h23' }],
+  minute: [
+    'sv-SE',
+    { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  ],
   timeOfDay: ['en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 }],
   zone: ['en', { timeZoneName: 'short' }],
 } as const

@@ -22,10 +22,19 @@ export const isInterrupted = (alert: Alert): boolean => isEvicted(alert) && (ale
 export const isUnattended = ({ kind, state, acknowledged_ms }: Alert): boolean =>
   acknowledged_ms === null && (state === 'ended' || state === 'resolved' || (kind === 'failure' && state === 'passed'))
 
-/** Time from the first alarm to the first acknowledgment; undefined if never, or if it was acknowledged before. */
+/**
+ * Time from the first alarm to the first acknowledgment or hand-over that wasn't undone; undefined if there is none, or if
+ * the alert was acknowledged with an earlier deadline.
+ */
 export const responseMs = ({ first_heard_ms, acknowledged_ms, log = [] }: Alert): number | undefined => {
-  const firstMs = log.find(({ what }) => what === 'acknowledged')?.at_ms ?? acknowledged_ms
-  return firstMs === null || firstMs < first_heard_ms ? undefined : firstMs - first_heard_ms
+  let takenMs: number | undefined
+  for (const { what, at_ms } of log) {
+    if (what === 'unacknowledged') takenMs = undefined
+    else if (what === 'acknowledged' || what === 'handed_over') takenMs ??= at_ms
+  }
+  // Alerts of older versions have no log.
+  const answeredMs = takenMs ?? acknowledged_ms
+  return answeredMs === null || answeredMs < first_heard_ms ? undefined : answeredMs - first_heard_ms
 }
 
 /** In whole milliseconds. */

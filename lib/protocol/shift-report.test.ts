@@ -45,6 +45,8 @@ const night = [
     acknowledged_ms: at(39),
     log: [
       entry(10, 'raised', null),
+      entry(11, 'acknowledged', 'Ada'),
+      entry(11, 'unacknowledged', 'Ada'),
       entry(12, 'acknowledged', 'Ada'),
       entry(20, 'handed_over', 'Ada', { to: 'Bob' }),
       entry(21, 'commented', 'Bob', { text: 'snapshot | taken\nsee <#1>' }),
@@ -117,7 +119,7 @@ it('counts the alerts of a shift with their denominators, without drills and tes
   expect(report.practice).toEqual({ drills: 1, tests: 1, response: { n: 1, median_ms: minute } })
 })
 
-it('measures from the first alarm to the first acknowledgment', () => {
+it('measures from the first alarm to the first acknowledgment that wasn’t undone', () => {
   // Of the nine raised in the shift, four were acknowledged, after 2, 4, 9 and 1 min; quantiles interpolate.
   expect(report.response).toMatchObject({
     raised: 9,

@@ -6,6 +6,7 @@ import {
   Box,
   Camera,
   Clapperboard,
+  ClipboardList,
   Columns2,
   DraftingCompass,
   FlaskConical,
@@ -96,6 +97,9 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
           ))}
           <Entry icon={History} onSelect={go(paths.evictionHistory())}>
             Eviction history
+          </Entry>
+          <Entry icon={ClipboardList} onSelect={go(paths.shiftReport())}>
+            Shift report
           </Entry>
         </Group>
         {query !== '' && (

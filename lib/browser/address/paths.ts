@@ -8,6 +8,20 @@ import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
+interface PeriodParams {
+  period?: string | undefined
+  from_ms?: number | undefined
+  to_ms?: number | undefined
+}
+
+interface AlertHistoryParams extends PeriodParams {
+  kind?: string | undefined
+  state?: string | undefined
+  outcome?: string | undefined
+  search?: string | undefined
+  starting_after?: string | undefined
+}
+
 export const paths = {
   overview: () => '/',
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
@@ -33,8 +47,8 @@ export const paths = {
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
   evictions: (query: { alert?: string } = {}) => `/evictions${searchOf(query, pageDefaults)}`,
-  evictionHistory: (query: { state?: string; search?: string; starting_after?: string } = {}) =>
-    `/evictions/history${searchOf(query, pageDefaults)}`,
+  evictionHistory: (query: AlertHistoryParams = {}) => `/evictions/history${searchOf(query, pageDefaults)}`,
+  shiftReport: (query: PeriodParams = {}) => `/evictions/report${searchOf(query)}`,
   cluster: (query: { node?: string } = {}) => `/cluster${searchOf(query)}`,
   recordings: () => '/recordings',
   recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,

@@ -1,0 +1,278 @@
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { Banner } from '#components/ui/banner.tsx'
+import { Fact, Facts } from '#components/ui/facts.tsx'
+import { Section } from '#components/ui/section.tsx'
+import { formatExact } from '#components/ui/time-text.ts'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
+import { alertKindLabels, alertStateLabel } from '#lib/protocol/alert-labels.ts'
+import { occurredMs } from '#lib/protocol/alert-outcomes.ts'
+import type { Alert, AlertState } from '#lib/protocol/alerts.ts'
+import type { Listed, NamedEntry, PersonReport, ShiftReport } from '#lib/protocol/shift-report.ts'
+import { alertHref, alertName } from './alert-feed.ts'
+
+export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
+  const { from_ms, to_ms, complete_from_ms, hand_overs, comments, practice } = report
+  return (
+    <div className="space-y-6">
+      <p className="tabular text-muted">
+        {formatExact(from_ms)} to {formatExact(to_ms)}. Drills and test alerts count only under Practice.
+      </p>
+      {complete_from_ms !== null && (
+        <Banner tone="attention" title="This report is incomplete">
+          Alerts before {formatExact(complete_from_ms)} have been removed from the history.
+        </Banner>
+      )}
+      <div className="grid grid-cols-1 gap-x-12 gap-y-8 lg:grid-cols-2">
+        <ByKind {...report} />
+        <Response {...report} />
+        <Losses {...report} />
+        <People {...report} />
+        {hand_overs.count > 0 && (
+          <Section title={`Hand-overs (${formatCount(hand_overs.count)})`}>
+            <List listed={hand_overs}>
+              {({ alert, entry }: NamedEntry) => (
+                <Line key={`${alert.id} ${entry.at_ms}`} ms={entry.at_ms} alert={alert}>
+                  <Name of={entry.by} /> to <Name of={entry.to} />
+                </Line>
+              )}
+            </List>
+          </Section>
+        )}
+        {comments.count > 0 && (
+          <Section title={`Comments (${formatCount(comments.count)})`}>
+            <List listed={comments}>
+              {({ alert, entry }: NamedEntry) => (
+                <Line key={`${alert.id} ${entry.at_ms}`} ms={entry.at_ms} alert={alert}>
+                  <Name of={entry.by} />:{' '}
+                  <VisibleText max={500} className="wrap-anywhere whitespace-pre-wrap">
+                    {entry.text ?? ''}
+                  </VisibleText>
+                </Line>
+              )}
+            </List>
+          </Section>
+        )}
+        <Coverage {...report} />
+        <Section title="Practice">
+          <p>
+            {formatCountOf(practice.drills, 'drill')}, {formatCountOf(practice.tests, 'test alert')}
+            {practice.response.median_ms !== null &&
+              `; ${formatCountOf(practice.response.n, 'drill')} acknowledged, median ${formatDurationMs(practice.response.median_ms)}`}
+          </p>
+        </Section>
+      </div>
+    </div>
+  )
+}
+
+const ByKind = ({ kinds, open }: ShiftReport) => (
+  <Section title="Alerts">
+    {kinds.length === 0 ? (
+      <p className="text-muted">No alerts in this period.</p>
+    ) : (
+      <Facts>
+        {kinds.map(({ kind, count, states }) => (
+          <Fact key={kind} label={alertKindLabels[kind]} className="tabular">
+            {formatCount(count)}:{' '}
+            {(Object.entries(states) as [AlertState, number][])
+              .map(([state, n]) => `${formatCount(n)} ${alertStateLabel({ kind, state }).toLowerCase()}`)
+              .join(', ')}
+          </Fact>
+        ))}
+      </Facts>
+    )}
+    {open.count > 0 && <Alerts title="Open at the end" listed={open} timeOf={({ deadline_ms }) => deadline_ms} />}
+  </Section>
+)
+
+const Response = ({ response, unattended }: ShiftReport) => {
+  const { raised, acknowledged, median_ms, p90_ms, longest } = response
+  const isKnown = median_ms !== null && p90_ms !== null && longest !== null
+  return (
+    <Section title="Response">
+      <Facts>
+        <Fact label="Acknowledged">
+          {formatCount(acknowledged)} of {formatCount(raised)} raised
+        </Fact>
+        {isKnown && (
+          <>
+            <Fact label="Median">{formatDurationMs(median_ms)}</Fact>
+            <Fact label="90th percentile">{formatDurationMs(p90_ms)}</Fact>
+            <Fact label="Longest">
+              {formatDurationMs(longest.ms)}, <AlertLink alert={longest.alert} />
+            </Fact>
+          </>
+        )}
+      </Facts>
+      <p className="text-sm text-muted">Time from the first alarm to the first acknowledgment.</p>
+      {unattended.count > 0 && <Alerts title="Nobody acknowledged" listed={unattended} timeOf={occurredMs} />}
+    </Section>
+  )
+}
+
+const Losses = ({ interrupted, deleted, failed }: ShiftReport) => (
+  <Section title="Losses">
+    <Facts>
+      <Fact label="Evicted with running work">
+        {formatCount(interrupted.count)} of {formatCountOf(interrupted.of, 'eviction')} (
+        {formatCountOf(interrupted.commands, 'command')}
+        {interrupted.unknown > 0 && `; not reported for ${formatCount(interrupted.unknown)}`})
+      </Fact>
+      <Fact label="Disks deleted">
+        {formatCount(deleted.count)} of {formatCountOf(deleted.of, 'scheduled shutdown')}
+      </Fact>
+      <Fact label="Devboxes failed">{formatCount(failed.count)}</Fact>
+    </Facts>
+    {interrupted.count > 0 && (
+      <Alerts title="Evicted with running work" listed={interrupted} timeOf={occurredMs}>
+        {({ work }) => formatCountOf(work?.commands ?? 0, 'command')}
+      </Alerts>
+    )}
+    {deleted.count > 0 && <Alerts title="Disks deleted" listed={deleted} timeOf={occurredMs} />}
+    {failed.count > 0 && <Alerts title="Devboxes failed" listed={failed} timeOf={occurredMs} />}
+  </Section>
+)
+
+const shownNames = 3
+
+const People = ({ people }: ShiftReport) => (
+  <Section title="People">
+    {people.length === 0 ? (
+      <p className="text-muted">Nobody acted on an alert.</p>
+    ) : (
+      <Facts>
+        {people.map((person) => (
+          <Fact key={person.name} label={<Name of={person.name} />}>
+            <Actions {...person} />
+          </Fact>
+        ))}
+      </Facts>
+    )}
+  </Section>
+)
+
+const Actions = ({ acknowledged, handed_over, received, stopped, commented }: PersonReport) => {
+  const others = [
+    ...(handed_over > 0 ? [`handed over ${formatCount(handed_over)}`] : []),
+    ...(received > 0 ? [`received ${formatCount(received)}`] : []),
+    ...(stopped > 0 ? [`stopped ${formatCountOf(stopped, 'devbox', 'devboxes')} early`] : []),
+    ...(commented > 0 ? [formatCountOf(commented, 'comment')] : []),
+  ]
+  const more = acknowledged.count - Math.min(shownNames, acknowledged.items.length)
+  return (
+    <>
+      Acknowledged {formatCount(acknowledged.count)}
+      {acknowledged.count > 0 && (
+        <span className="text-muted">
+          {' ('}
+          {acknowledged.items.slice(0, shownNames).map((alert, n) => (
+            <span key={alert.id}>
+              {n > 0 && ', '}
+              <VisibleText max={60}>{alertName(alert)}</VisibleText>
+            </span>
+          ))}
+          {more > 0 && `, ${formatCount(more)} more`})
+        </span>
+      )}
+      {others.length > 0 && `; ${others.join(', ')}`}
+    </>
+  )
+}
+
+const Coverage = ({ blind, silences, failing }: ShiftReport) => (
+  <Section title="Coverage">
+    <p>
+      {blind.count === 0
+        ? 'No outages of the eviction watch'
+        : `${formatCountOf(blind.count, 'outage')} of the eviction watch, ${formatDurationMs(blind.total_ms)} in this period`}
+    </p>
+    {blind.count > 0 && (
+      <List listed={blind}>
+        {(alert: Alert) => (
+          <li key={alert.id} className="border-b border-line py-1">
+            <span className="tabular text-muted">
+              {formatExact(alert.deadline_ms)} to {alert.closed_ms === null ? 'now' : formatExact(alert.closed_ms)}
+            </span>{' '}
+            <VisibleText max={200}>{alert.watch?.detail ?? ''}</VisibleText>
+          </li>
+        )}
+      </List>
+    )}
+    {silences.map(({ by, comment, alerts }) => (
+      <p key={`${by} ${comment}`}>
+        Silence by <Name of={by} />
+        {comment && (
+          <>
+            {' ('}
+            <VisibleText max={200}>{comment}</VisibleText>)
+          </>
+        )}
+        : {formatCountOf(alerts, 'alert')}
+      </p>
+    ))}
+    {failing.map(({ name, host, since_ms, answer, waiting }) => (
+      <p key={`${name} ${host}`} className="text-danger">
+        Receiver <VisibleText max={60}>{name}</VisibleText> has failed since {formatExact(since_ms)} (
+        <VisibleText max={200}>{answer}</VisibleText>); {formatCountOf(waiting, 'message')} waiting
+      </p>
+    ))}
+  </Section>
+)
+
+interface AlertsProps {
+  title: string
+  listed: Listed<Alert>
+  timeOf: (alert: Alert) => number
+  children?: (alert: Alert) => ReactNode
+}
+
+const Alerts = ({ title, listed, timeOf, children }: AlertsProps) => (
+  <div>
+    <h3 className="font-medium">
+      {title} ({formatCount(listed.count)})
+    </h3>
+    <List listed={listed}>
+      {(alert: Alert) => (
+        <Line key={alert.id} ms={timeOf(alert)} alert={alert}>
+          {children?.(alert)}
+        </Line>
+      )}
+    </List>
+  </div>
+)
+
+interface ListProps<Item> {
+  listed: Listed<Item>
+  children: (item: Item) => ReactNode
+}
+
+const List = <Item,>({ listed: { count, items }, children }: ListProps<Item>) => (
+  <>
+    <ul>{items.map(children)}</ul>
+    {count > items.length && (
+      <p className="pt-1 text-sm text-muted">
+        Showing {formatCount(items.length)} of {formatCount(count)}
+      </p>
+    )}
+  </>
+)
+
+const Line = ({ ms, alert, children }: { ms: number; alert: Alert; children: ReactNode }) => (
+  <li className="flex min-w-0 flex-wrap gap-x-3 border-b border-line py-1">
+    <span className="tabular shrink-0 text-muted">{formatExact(ms)}</span>
+    <AlertLink alert={alert} />
+    <span className="min-w-0">{children}</span>
+  </li>
+)
+
+const AlertLink = ({ alert }: { alert: Alert }) => (
+  <Link href={alertHref(alert)} prefetch={false} className="min-w-0 font-medium wrap-anywhere hover:underline">
+    <VisibleText max={60}>{alertName(alert)}</VisibleText>
+  </Link>
+)
+
+const Name = ({ of: name }: { of: string | null | undefined }) => (
+  <VisibleText max={60}>{name ?? 'Devdeck'}</VisibleText>
+)
