@@ -80,7 +80,7 @@ export const ReceiverDialog = ({ receiver, onClose }: ReceiverDialogProps) => {
             name="every"
             label="Interval in seconds"
             inputMode="numeric"
-            hint="30 to 3600. Set your monitor to alarm after two missed heartbeats."
+            hint="30 to 3600. Let your monitor alarm after two missed requests."
           />
         ) : (
           <Filter />
@@ -97,7 +97,7 @@ const formatHelp: Record<ReceiverFormat, string> = {
   pagerduty:
     'Opens an incident per alert or group and resolves it at the end. Get the key in PagerDuty: your service, Integrations, Events API v2.',
   heartbeat:
-    'Sends a request while the console sees evictions. When they stop, your monitor alarms. Use the ping URL of a Healthchecks check or similar.',
+    'Sends a request at an interval while the console can see evictions. If the requests stop, your monitor raises the alarm. Use the ping URL of a Healthchecks check or similar.',
 }
 
 const urlPlaceholders: Record<ReceiverFormat, string> = {
@@ -179,7 +179,7 @@ const Filter = () => {
       <KeyValueEditor
         label="Metadata"
         addLabel="Add metadata"
-        hint="Only alerts of devboxes with all of these"
+        hint="Only alerts of devboxes with all of these. Outages are of no devbox."
         value={metadata.field.value}
         onChange={metadata.field.onChange}
         error={metadata.fieldState.error?.message}
