@@ -1,5 +1,5 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Camera, Check, ChevronUp, CircleAlert, RefreshCw, Timer } from 'lucide-react'
 import Link from 'next/link'
 import { toneClasses } from '#components/ui/badge.tsx'
@@ -9,7 +9,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { isAway } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
-import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -18,7 +17,8 @@ import { type Alert, groupAlerts, hasHappened } from '#lib/protocol/alerts.ts'
 import { alertHref, audibleAlerts, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
-import { alertMutations, alertQueries } from './queries.ts'
+import { useAcknowledge } from './people/use-ownership.tsx'
+import { alertQueries } from './queries.ts'
 import { useAudibleAlerts } from './use-audible-alerts.ts'
 import { useRescue } from './use-rescue.ts'
 
@@ -159,20 +159,10 @@ const Rescue = ({ alert }: { alert: Alert }) => {
 }
 
 const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
-  const { mutate, isPending } = useMutation(alertMutations.acknowledge())
+  const { acknowledge, isPending } = useAcknowledge()
   if (alerts.length === 0) return null
   return (
-    <Button
-      size="sm"
-      icon={Check}
-      busy={isPending}
-      onClick={() =>
-        mutate(
-          alerts.map(({ id }) => id),
-          { onError: toast.failed('Couldn’t acknowledge') },
-        )
-      }
-    >
+    <Button size="sm" icon={Check} busy={isPending} onClick={() => acknowledge(alerts)}>
       {alerts.length === 1 ? 'Acknowledge' : `Acknowledge ${alerts.length}`}
     </Button>
   )

@@ -1,43 +1,40 @@
 'use client'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { Ban, BellOff, Camera, Check, Copy, Download, Ellipsis, Pause, RefreshCw, SquareTerminal } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { BellOff, Camera, Check, Ellipsis, Pause, UserRoundPlus } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { scenarioRunQueries } from '#components/benchmarks/run/queries.ts'
 import { NodeLink } from '#components/cluster/node-link.tsx'
-import { executionQueries } from '#components/commands/queries.ts'
-import { devboxMutations } from '#components/devboxes/queries.ts'
-import { downloadHome } from '#components/files/file-download.ts'
 import { type Column, narrowOnly } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
-import { actOnEach, BulkBar } from '#components/list/selection-bar.tsx'
-import { snapshotMutations } from '#components/snapshots/queries.ts'
-import { terminalQueries } from '#components/terminal/queries.ts'
+import { BulkBar } from '#components/list/selection-bar.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { Chips } from '#components/ui/choice/chips.tsx'
 import { classes } from '#components/ui/classes.ts'
-import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
-import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
-import { TextLink } from '#components/ui/text-link.tsx'
-import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
-import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf, isoTime } from '#lib/browser/format.ts'
 import { alertKindLabels, alertStateLabels } from '#lib/protocol/alert-labels.ts'
-import { type Alert, type AlertGroup, alertText, groupAlerts, hasHappened, isSilenced } from '#lib/protocol/alerts.ts'
+import {
+  type Alert,
+  type AlertGroup,
+  canAcknowledge,
+  groupAlerts,
+  hasHappened,
+  isSilenced,
+} from '#lib/protocol/alerts.ts'
+import { AlertMenu, devboxesOf, isRunning, newOf, useAlertActions } from './alert-actions.tsx'
 import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
-import { alertHref, alertName, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
+import { alertName, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
 import { groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
-import { alertMutations, alertQueries } from './queries.ts'
-import { useRescue } from './use-rescue.ts'
-
-const idOf = ({ id }: Alert) => id
+import { isHeldBy, useOwnLabel } from './people/own-name.ts'
+import { alertQueries } from './queries.ts'
+import { RunningWork } from './running-work.tsx'
 
 interface PendingAlertsProps {
   /** The alert in the page's address. */
@@ -45,6 +42,17 @@ interface PendingAlertsProps {
   isLocal: boolean
   onSilence: (metadata: Record<string, string>) => void
 }
+
+type Holder = 'all' | 'mine' | 'nobody'
+
+const holders = [
+  { value: 'all', label: 'All' },
+  { value: 'mine', label: 'Mine' },
+  { value: 'nobody', label: 'Nobody’s' },
+] as const
+
+const isOfHolder = (alert: Alert, holder: Holder, own: string | undefined): boolean =>
+  holder === 'all' || (holder === 'nobody' ? alert.state === 'new' : isHeldBy(own, alert))
 
 interface PendingRow extends AlertGroup {
   /** Below the row of its group. */
@@ -54,7 +62,12 @@ interface PendingRow extends AlertGroup {
 export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const { open } = feed
-  const groups = useMemo(() => groupAlerts(open), [open])
+  const own = useOwnLabel()
+  const [filter, setFilter] = useState<Holder>('all')
+  const hasHolder = open.some(({ state }) => state === 'acknowledged')
+  const holder = hasHolder ? filter : 'all'
+  const shown = useMemo(() => open.filter((alert) => isOfHolder(alert, holder, own)), [open, holder, own])
+  const groups = useMemo(() => groupAlerts(shown), [shown])
   /** Groups start closed, except the one with the linked alert. */
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const isOpened = (group: AlertGroup) => toggled.has(group.id) !== group.alerts.some(({ id }) => id === linkedId)
@@ -73,7 +86,9 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
         <p role="status" className="text-muted">
           {open.length} pending{silenced > 0 && `, ${silenced} silenced`}
+          {shown.length < open.length && `, ${shown.length} shown`}
         </p>
+        {hasHolder && <Chips legend="Acknowledged by" value={holder} options={holders} onChange={setFilter} />}
       </div>
       <DataTable
         caption="Alerts, earliest deadline first"
@@ -83,7 +98,8 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
         selectedKey={linkedId}
         rowHref={({ alerts: [alert, ...others] }) => {
           if (others.length > 0) return undefined
-          return isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : alertHref(alert)
+          if (alert.job) return paths.benchmarkJob(alert.job.id)
+          return isAboutDevbox(alert) ? paths.devbox(alert.devbox_id) : paths.alert(alert.id)
         }}
         isRowOpen={(row) => (row.alerts.length > 1 ? isOpened(row) : undefined)}
         onToggleRow={({ id }) => setToggled((before) => before.symmetricDifference(new Set([id])))}
@@ -106,6 +122,9 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
           <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
             Acknowledge {newOf(selected).length}
           </Button>
+          <Button size="sm" icon={UserRoundPlus} onClick={() => actions.handOver(selected)}>
+            Hand over {selected.length}
+          </Button>
           <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
             Snapshot {devboxesOf(selected).length}
           </Button>
@@ -118,14 +137,6 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
     </section>
   )
 }
-
-const newOf = (alerts: readonly Alert[]) => alerts.filter(({ state }) => state === 'new')
-
-const devboxesOf = (alerts: readonly Alert[]) => [
-  ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
-]
-
-const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
 
 const columns: Column<PendingRow>[] = [
   {
@@ -237,57 +248,6 @@ const timeClasses: Record<Urgency, string> = {
   neutral: 'font-medium',
 }
 
-const useAlertActions = () => {
-  const acknowledge = useMutation(alertMutations.acknowledge())
-  const snapshot = useMutation(snapshotMutations.create())
-  const suspend = useMutation(devboxMutations.suspend())
-  const cancel = useMutation(alertMutations.endDrill())
-  const [suspending, setSuspending] = useState<readonly string[]>()
-  return {
-    acknowledge: (alerts: readonly Alert[]) =>
-      acknowledge.mutate(alerts.map(idOf), {
-        onError: toast.failed('Couldn’t acknowledge'),
-      }),
-    snapshot: (alerts: readonly Alert[]) =>
-      void actOnEach(bulkMessages.snapshot, devboxesOf(alerts), (devboxId) =>
-        snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
-      ),
-    suspend: (alerts: readonly Alert[]) => setSuspending(devboxesOf(alerts)),
-    downloadHome: (alert: Alert) => {
-      toast.info(`Preparing the home folder of ${alertName(alert)}`)
-      downloadHome(alert.devbox_id).catch(toast.failed('Couldn’t download the home folder'))
-    },
-    cancel: (alert: Alert) =>
-      cancel.mutate(alert.devbox_id, {
-        onSuccess: () => toast.ok(`Eviction of ${alertName(alert)} canceled`),
-        onError: toast.failed('Couldn’t cancel the eviction'),
-      }),
-    dialog: suspending && (
-      <ConfirmDialog
-        open
-        onOpenChange={(isOpen) => !isOpen && setSuspending(undefined)}
-        title={suspending.length === 1 ? 'Suspend devbox?' : `Suspend ${suspending.length} devboxes?`}
-        consequence={
-          suspending.length === 1
-            ? 'Its processes and terminals end now. Its disk is kept, and you can resume it later.'
-            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks are kept, and you can resume them later.`
-        }
-        confirmLabel={suspending.length === 1 ? 'Suspend devbox' : `Suspend ${suspending.length} devboxes`}
-        tone="primary"
-        onConfirm={() => {
-          setSuspending(undefined)
-          void actOnEach(bulkMessages.suspend, suspending, (id) => suspend.mutateAsync(id))
-        }}
-      />
-    ),
-  }
-}
-
-const bulkMessages = {
-  snapshot: { done: 'Snapshot started', failed: 'Some snapshots could not be started' },
-  suspend: { done: 'Suspending', failed: 'Some devboxes could not be suspended' },
-} as const
-
 interface RowActionsProps {
   row: PendingRow
   actions: ReturnType<typeof useAlertActions>
@@ -299,7 +259,18 @@ const RowActions = ({ row, actions, isLocal, onSilence }: RowActionsProps) => {
   const { alerts } = row
   const [alert, ...others] = alerts
   if (others.length > 0) return <GroupActions row={row} actions={actions} />
-  return <AlertActions alert={alert} actions={actions} isLocal={isLocal} onSilence={onSilence} />
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Check}
+        label={`Acknowledge ${alertName(alert)}`}
+        disabledReason={canAcknowledge(alert) ? null : 'Already acknowledged'}
+        onClick={() => actions.acknowledge([alert])}
+      />
+      <AlertMenu alert={alert} actions={actions} isLocal={isLocal} onSilence={onSilence} />
+    </>
+  )
 }
 
 const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>) => {
@@ -322,6 +293,11 @@ const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>
         trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
         items={[
           {
+            label: `Hand over ${formatCountOf(alerts.length, 'alert')}`,
+            icon: UserRoundPlus,
+            onSelect: () => actions.handOver(alerts),
+          },
+          {
             label: `Snapshot ${formatCountOf(count, 'devbox', 'devboxes')}`,
             icon: Camera,
             disabledReason: noDevbox,
@@ -336,130 +312,5 @@ const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>
         ]}
       />
     </>
-  )
-}
-
-interface AlertActionsProps extends Omit<RowActionsProps, 'row'> {
-  alert: Alert
-}
-
-const AlertActions = ({ alert, actions, isLocal, onSilence }: AlertActionsProps) => {
-  const name = alertName(alert)
-  const { keepAlive } = useRescue()
-  const noDevbox = isRunning(alert)
-    ? null
-    : alert.kind === 'failure'
-      ? 'The devbox is no longer running'
-      : 'This alert has no devbox'
-  return (
-    <>
-      <IconButton
-        size="sm"
-        icon={Check}
-        label={`Acknowledge ${name}`}
-        disabledReason={alert.state === 'new' ? null : 'Already acknowledged'}
-        onClick={() => actions.acknowledge([alert])}
-      />
-      <DropdownMenu
-        label={`Actions for ${name}`}
-        trigger={<IconButton size="sm" icon={Ellipsis} label={`More actions for ${name}`} />}
-        items={[
-          ...(alert.end?.cause === 'keep_alive'
-            ? [{ label: 'Keep alive', icon: RefreshCw, onSelect: () => keepAlive(alert.devbox_id) }]
-            : []),
-          {
-            label: 'Open terminal',
-            icon: SquareTerminal,
-            href: paths.devbox(alert.devbox_id, 'terminal'),
-            disabledReason: noDevbox,
-          },
-          {
-            label: 'Take snapshot now',
-            icon: Camera,
-            disabledReason: noDevbox,
-            onSelect: () => actions.snapshot([alert]),
-          },
-          { label: 'Suspend now', icon: Pause, disabledReason: noDevbox, onSelect: () => actions.suspend([alert]) },
-          {
-            label: 'Download home folder',
-            icon: Download,
-            disabledReason: noDevbox,
-            onSelect: () => actions.downloadHome(alert),
-          },
-          ...(alert.kind === 'eviction'
-            ? [
-                {
-                  label: alert.is_drill ? 'Cancel drill' : 'Cancel eviction',
-                  icon: Ban,
-                  disabledReason: isLocal ? null : 'Only the local service can cancel evictions',
-                  onSelect: () => actions.cancel(alert),
-                },
-              ]
-            : []),
-          'separator',
-          {
-            label: 'Silence by metadata',
-            icon: BellOff,
-            disabledReason: Object.keys(alert.metadata).length === 0 ? 'The devbox has no metadata' : null,
-            onSelect: onSilence,
-          },
-          {
-            label: 'Copy as message',
-            icon: Copy,
-            onSelect: () =>
-              void writeClipboard(alertText(alert, location.origin + paths.evictions({ alert: alert.id }))).then(
-                (isCopied) => (isCopied ? toast.ok('Copied') : toast.danger('The browser blocked copying')),
-              ),
-          },
-        ]}
-      />
-    </>
-  )
-}
-
-/** Work that an eviction would interrupt: commands, terminals with their viewers, or a benchmark trial. */
-const RunningWork = ({ alert: { devbox_id, scenario_run_id } }: { alert: Alert }) => {
-  const { data: commands, error: commandsError } = useQuery(executionQueries.running(devbox_id))
-  const { data: terminals, error: terminalsError } = useQuery(terminalQueries.held(devbox_id))
-  if (!commands || !terminals) {
-    const error = commandsError ?? terminalsError
-    return (
-      <span className="text-muted" title={error ? problemOf(error).message : undefined}>
-        {error ? 'Unknown' : 'Loading …'}
-      </span>
-    )
-  }
-  const viewers = terminals.reduce((sum, terminal) => sum + terminal.viewers.length, 0)
-  const [first] = commands
-  const isIdle = commands.length + terminals.length === 0 && !scenario_run_id
-  return (
-    <span className="inline-flex max-w-full min-w-0 items-baseline gap-x-2">
-      {isIdle && <span className="text-muted">Nothing reported</span>}
-      {scenario_run_id && <Trial id={scenario_run_id} />}
-      {first !== undefined && (
-        <span className="min-w-0 truncate" title={commands.join('\n')}>
-          <code className="font-mono">
-            <VisibleText max={40}>{first}</VisibleText>
-          </code>
-          {commands.length > 1 && ` and ${commands.length - 1} more`}
-        </span>
-      )}
-      {terminals.length > 0 && (
-        <span className="shrink-0" title="Open in this console">
-          {formatCountOf(terminals.length, 'terminal')}
-          {viewers > 0 && `, ${viewers} watching`}
-        </span>
-      )}
-    </span>
-  )
-}
-
-const Trial = ({ id }: { id: string }) => {
-  const { data } = useQuery(scenarioRunQueries.get(id))
-  if (!data?.benchmark_run_id) return <span className="shrink-0">Trial</span>
-  return (
-    <TextLink href={paths.benchmarkRun(data.benchmark_run_id)} inRow className="shrink-0">
-      Benchmark run
-    </TextLink>
   )
 }

@@ -6,7 +6,16 @@ import { followFeed } from '#lib/browser/live/follow.ts'
 import { listPages, pushed } from '#lib/browser/queries/list/pages.ts'
 import type { AlertOutcome, AlertSummary } from '#lib/protocol/alert-outcomes.ts'
 import type { AlertRecap } from '#lib/protocol/alert-recap.ts'
-import { type Alert, type AlertHealth, type AlertHistory, isOpen, type Silence } from '#lib/protocol/alerts.ts'
+import {
+  type Acknowledged,
+  type Alert,
+  type AlertHealth,
+  type AlertHistory,
+  type AlertPeople,
+  type ChangedAlerts,
+  isOpen,
+  type Silence,
+} from '#lib/protocol/alerts.ts'
 import type { ShiftReport } from '#lib/protocol/shift-report.ts'
 import { type AlertFeed, emptyAlertFeed, nextAlertFeed } from './alert-feed.ts'
 import type { PeriodParams } from './period-fields.tsx'
@@ -79,6 +88,11 @@ export const alertQueries = {
       },
       staleTime: 60_000,
     }),
+  people: () =>
+    queryOptions({
+      queryKey: ['alerts', 'people'],
+      queryFn: async ({ signal }) => (await fetchConsoleJson<AlertPeople>('/api/alerts/people', signal)).people,
+    }),
   health: () =>
     queryOptions({
       queryKey: alertKeys.health,
@@ -111,7 +125,21 @@ const call = <Answer = unknown>(method: string, path: string, body?: unknown) =>
 export const alertMutations = {
   acknowledge: () =>
     mutationOptions({
-      mutationFn: (ids: readonly string[]) => call<{ acknowledged: Alert[] }>('POST', '/acknowledge', { ids }),
+      mutationFn: (ids: readonly string[]) => call<Acknowledged>('POST', '/acknowledge', { ids }),
+    }),
+  unacknowledge: () =>
+    mutationOptions({
+      mutationFn: (ids: readonly string[]) => call<ChangedAlerts>('POST', '/unacknowledge', { ids }),
+    }),
+  handOver: () =>
+    mutationOptions({
+      mutationFn: (request: { ids: readonly string[]; to: string }) =>
+        call<ChangedAlerts>('POST', '/hand-over', request),
+    }),
+  comment: () =>
+    mutationOptions({
+      mutationFn: (request: { ids: readonly string[]; text: string }) =>
+        call<ChangedAlerts>('POST', '/comment', request),
     }),
   silence: () =>
     mutationOptions({

@@ -1,6 +1,6 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { BellOff, X } from 'lucide-react'
+import { BellOff, TriangleAlert, X } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
@@ -14,13 +14,17 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { formatCountOf } from '#lib/browser/format.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import { isSilenced } from '#lib/protocol/alerts.ts'
+import { useNamed } from './people/own-name.ts'
 import { alertMutations, alertQueries } from './queries.ts'
+import { coveredBy, missedDeadlines } from './silence-scope.ts'
 
 export const Silences = ({ onAdd }: { onAdd: () => void }) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const end = useMutation({ ...alertMutations.endSilence(), onError: toast.failed('Couldn’t end the silence') })
+  const named = useNamed()
   const ids = useClock((nowMs) =>
     feed.silences
       .filter(({ until_ms }) => until_ms > nowMs)
@@ -58,7 +62,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
                 )}
               </p>
             </div>
-            <IconButton size="sm" icon={X} label="End silence" onClick={() => end.mutate(silence.id)} />
+            <IconButton size="sm" icon={X} label="End silence" onClick={() => named(() => end.mutate(silence.id))} />
           </li>
         ))}
       </ul>
@@ -81,16 +85,17 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
   const [comment, setComment] = useState('')
   const silence = useMutation(alertMutations.silence())
   const pairs = rowsToMap(rows)
+  const named = useNamed()
   const isAny = pairs.ok && Object.keys(pairs.map).length > 0
-  const covered = isAny
-    ? feed.open.filter((alert) => isSilenced(alert, [{ metadata: pairs.map, until_ms: 1 }], 0)).length
-    : 0
+  const covered = coveredBy(feed.open, pairs.ok ? pairs.map : {})
+  const missed = useClock((nowMs) => missedDeadlines(covered, nowMs, nowMs + Number(minutes) * 60_000).join('\n'))
   const submit = () => {
     const none = pairs.ok && !isAny ? 'Enter at least one key and value' : null
     setProblem(pairs.ok ? none : pairs.message)
     if (!pairs.ok || none) return
     const until_ms = serviceNow() + Number(minutes) * 60_000
-    silence.mutate({ metadata: pairs.map, until_ms, comment: comment.trim() }, { onSuccess: onClose })
+    const request = { metadata: pairs.map, until_ms, comment: comment.trim() }
+    named(() => silence.mutate(request, { onSuccess: onClose }))
   }
   return (
     <FormDialog
@@ -105,9 +110,18 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       error={silence.error}
     >
       <KeyValueEditor label="Metadata" addLabel="Add metadata" value={rows} onChange={setRows} error={problem} />
-      <p role="status" className="text-sm text-muted">
-        Matches {covered} of {feed.open.length} pending alerts
-      </p>
+      <div role="status" className="space-y-1 text-sm">
+        <p className="text-muted">
+          Covers {covered.length} of {formatCountOf(feed.open.length, 'pending alert')}
+        </p>
+        {missed !== '' &&
+          missed.split('\n').map((line) => (
+            <p key={line} className="flex gap-1.5 text-attention">
+              <TriangleAlert aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+              <span className="min-w-0 break-words">{line}</span>
+            </p>
+          ))}
+      </div>
       <SelectField label="Duration" options={durations} value={minutes} onPick={setMinutes} />
       <TextField label="Comment" optional maxLength={500} value={comment} onText={setComment} />
     </FormDialog>

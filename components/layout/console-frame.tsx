@@ -7,6 +7,7 @@ import { usePathname } from 'next/navigation'
 import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
 import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
+import { NamePrompt } from '#components/alerts/people/name-prompt.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { clusterQueries } from '#components/cluster/queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
@@ -110,6 +111,7 @@ export const ConsoleFrame = ({
           </main>
         </div>
       </div>
+      <NamePrompt />
       <AlertAnnouncer account={session.account.id} />
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
       {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}

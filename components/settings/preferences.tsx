@@ -1,6 +1,7 @@
 'use client'
 import { useState, useSyncExternalStore } from 'react'
 import { alertSettings } from '#components/alerts/alert-settings.ts'
+import { ownName, useOwnName, useSession } from '#components/alerts/people/own-name.ts'
 import { applyPreference, setTheme, themeLabels, useTheme } from '#components/layout/theme.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { useChoice } from '#components/ui/choice/browser-choice.ts'
@@ -10,6 +11,7 @@ import { formatExact } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { isTimeZone, themes } from '#lib/browser/frame/preferences.ts'
+import { maxNameLength } from '#lib/protocol/session.ts'
 
 export const Preferences = () => {
   const theme = useTheme()
@@ -48,6 +50,7 @@ export const Preferences = () => {
         ]}
         onPick={(picked) => applyPreference('letters', picked)}
       />
+      <OwnName />
       <Notifications />
     </section>
   )
@@ -98,6 +101,27 @@ const TimeZone = () => {
         </>
       )}
     </>
+  )
+}
+
+const OwnName = () => {
+  const isNamedBySignOn = useSession()?.person !== undefined
+  const name = useOwnName() ?? ''
+  const [draft, setDraft] = useState<string | null>(null)
+  if (isNamedBySignOn) return null
+  return (
+    <TextField
+      label="Your name"
+      hint="Shown to others on alerts, in Activity and in shared terminals, marked as unverified."
+      autoComplete="name"
+      maxLength={maxNameLength}
+      value={draft ?? name}
+      onText={(text) => {
+        setDraft(text)
+        ownName.save(text)
+      }}
+      onBlur={() => setDraft(null)}
+    />
   )
 }
 

@@ -298,6 +298,12 @@ export const groupKeyOf = ({ id, kind, node, deadline_ms, is_drill }: Alert): st
   return `${is_drill ? 'drill' : kind} ${node ?? ''}@${Math.floor(deadline_ms / 1000)}`
 }
 
+/** A past event that was handed over is open until it is acknowledged. */
+export const canAcknowledge = (alert: Alert): boolean => alert.state === 'new' || (isPastEvent(alert) && isOpen(alert))
+
+/** Acknowledging closes a past event. */
+export const isPastEvent = (alert: Alert): boolean => hasHappened(alert) && alert.kind !== 'watch'
+
 export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => state === 'new' || state === 'acknowledged'
 
 /** Alerts are raised again this long before the deadline, unless acknowledged since. */

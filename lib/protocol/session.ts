@@ -9,7 +9,7 @@ export const maxOtherAccounts = 4
 
 /** Cookie with the name that a person signed in by API key typed in this browser. */
 export const nameCookie = 'devdeck-name'
-const maxNameLength = 60
+export const maxNameLength = 60
 
 /** One line without control, bidirectional and invisible characters, at most 60 characters. */
 export const cleanName = (typed: string): string => {

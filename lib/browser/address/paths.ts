@@ -47,6 +47,7 @@ export const paths = {
   benchmarkRuns: (query: Partial<BenchmarkRunListQuery> = {}) => `/benchmark-runs${searchOf(query, pageDefaults)}`,
   benchmarkRun: (id: string) => `/benchmark-runs/${encodeURIComponent(id)}`,
   evictions: (query: { alert?: string } = {}) => `/evictions${searchOf(query, pageDefaults)}`,
+  alert: (id: string) => `/evictions/${encodeURIComponent(id)}`,
   evictionHistory: (query: AlertHistoryParams = {}) => `/evictions/history${searchOf(query, pageDefaults)}`,
   shiftReport: (query: PeriodParams = {}) => `/evictions/report${searchOf(query)}`,
   cluster: (query: { node?: string } = {}) => `/cluster${searchOf(query)}`,

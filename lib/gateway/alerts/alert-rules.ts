@@ -2,8 +2,10 @@ import type { Eviction } from '#lib/contract/evictions.ts'
 import {
   type Alert,
   type AlertEntry,
+  canAcknowledge,
   hasHappened,
   isOpen,
+  isPastEvent,
   lastCallMs,
   reminderMs,
   type Silence,
@@ -70,13 +72,11 @@ export const logged = (alert: Alert, ...entries: AlertEntry[]): Alert => {
   return first ? { ...alert, log: [first, ...later.slice(1 - maxLogEntries)] } : alert
 }
 
-/** Acknowledging closes a past event, also one that was handed over. */
 export const acknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
-  const isPast = hasHappened(alert) && alert.kind !== 'watch'
-  if (alert.state !== 'new' && !(isPast && isOpen(alert))) return undefined
+  if (!canAcknowledge(alert)) return undefined
   const taken: Alert = { ...alert, state: 'acknowledged', acknowledged_by: by, acknowledged_ms: nowMs }
   const next = logged(taken, { at_ms: nowMs, what: 'acknowledged', by })
-  return isPast ? { ...next, state: 'seen', closed_ms: nowMs } : next
+  return isPastEvent(alert) ? { ...next, state: 'seen', closed_ms: nowMs } : next
 }
 
 export const handedOver = (alert: Alert, to: string, by: string, nowMs: number): Alert | undefined => {

@@ -1,0 +1,188 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import {
+  Ban,
+  BellOff,
+  Camera,
+  Copy,
+  Download,
+  Ellipsis,
+  Info,
+  MessageSquare,
+  Pause,
+  RefreshCw,
+  SquareTerminal,
+  Undo2,
+  UserRoundPlus,
+} from 'lucide-react'
+import { useState } from 'react'
+import { devboxMutations } from '#components/devboxes/queries.ts'
+import { downloadHome } from '#components/files/file-download.ts'
+import { actOnEach } from '#components/list/selection-bar.tsx'
+import { snapshotMutations } from '#components/snapshots/queries.ts'
+import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { toast } from '#components/ui/toast.tsx'
+import { writeClipboard } from '#components/ui/use-copy.ts'
+import { paths } from '#lib/browser/address/paths.ts'
+import { type Alert, alertText, isOpen } from '#lib/protocol/alerts.ts'
+import { alertName } from './alert-feed.ts'
+import { useAcknowledge, useAlertDialogs, useUndo } from './people/use-ownership.tsx'
+import { alertMutations } from './queries.ts'
+import { useRescue } from './use-rescue.ts'
+
+export const newOf = (alerts: readonly Alert[]) => alerts.filter(({ state }) => state === 'new')
+
+export const devboxesOf = (alerts: readonly Alert[]) => [
+  ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
+]
+
+export const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
+
+export const useAlertActions = () => {
+  const { acknowledge } = useAcknowledge()
+  const undo = useUndo()
+  const { handOver, comment, dialog } = useAlertDialogs()
+  const snapshot = useMutation(snapshotMutations.create())
+  const suspend = useMutation(devboxMutations.suspend())
+  const cancel = useMutation(alertMutations.endDrill())
+  const [suspending, setSuspending] = useState<readonly string[]>()
+  return {
+    acknowledge,
+    undo,
+    handOver,
+    comment,
+    snapshot: (alerts: readonly Alert[]) =>
+      void actOnEach(bulkMessages.snapshot, devboxesOf(alerts), (devboxId) =>
+        snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
+      ),
+    suspend: (alerts: readonly Alert[]) => setSuspending(devboxesOf(alerts)),
+    downloadHome: (alert: Alert) => {
+      toast.info(`Preparing the home folder of ${alertName(alert)}`)
+      downloadHome(alert.devbox_id).catch(toast.failed('Couldn’t download the home folder'))
+    },
+    cancel: (alert: Alert) =>
+      cancel.mutate(alert.devbox_id, {
+        onSuccess: () => toast.ok(`Eviction of ${alertName(alert)} canceled`),
+        onError: toast.failed('Couldn’t cancel the eviction'),
+      }),
+    dialog: suspending ? (
+      <ConfirmDialog
+        open
+        onOpenChange={(isOpen) => !isOpen && setSuspending(undefined)}
+        title={suspending.length === 1 ? 'Suspend devbox?' : `Suspend ${suspending.length} devboxes?`}
+        consequence={
+          suspending.length === 1
+            ? 'Its processes and terminals end now. Its disk is kept, and you can resume it later.'
+            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks are kept, and you can resume them later.`
+        }
+        confirmLabel={suspending.length === 1 ? 'Suspend devbox' : `Suspend ${suspending.length} devboxes`}
+        tone="primary"
+        onConfirm={() => {
+          setSuspending(undefined)
+          void actOnEach(bulkMessages.suspend, suspending, (id) => suspend.mutateAsync(id))
+        }}
+      />
+    ) : (
+      dialog
+    ),
+  }
+}
+
+const bulkMessages = {
+  snapshot: { done: 'Snapshot started', failed: 'Some snapshots could not be started' },
+  suspend: { done: 'Suspending', failed: 'Some devboxes could not be suspended' },
+} as const
+
+interface AlertMenuProps {
+  alert: Alert
+  actions: ReturnType<typeof useAlertActions>
+  isLocal: boolean
+  onSilence: () => void
+  /** Whether the menu is on the alert's own page. */
+  isOnPage?: boolean
+}
+
+export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false }: AlertMenuProps) => {
+  const name = alertName(alert)
+  const { keepAlive } = useRescue()
+  const closed = isOpen(alert) ? null : 'This alert is closed'
+  const noDevbox = closed ?? (isRunning(alert) ? null : noDevboxReason(alert))
+  return (
+    <DropdownMenu
+      label={`Actions for ${name}`}
+      trigger={<IconButton size={isOnPage ? 'md' : 'sm'} icon={Ellipsis} label={`More actions for ${name}`} />}
+      items={[
+        ...(isOnPage
+          ? []
+          : [
+              { label: 'Details', icon: Info, href: paths.alert(alert.id) },
+              ...(alert.state === 'acknowledged'
+                ? [{ label: 'Undo acknowledgment', icon: Undo2, onSelect: () => actions.undo([alert]) }]
+                : []),
+              { label: 'Hand over', icon: UserRoundPlus, onSelect: () => actions.handOver([alert]) },
+              { label: 'Comment', icon: MessageSquare, onSelect: () => actions.comment([alert]) },
+              'separator' as const,
+            ]),
+        ...(alert.end?.cause === 'keep_alive'
+          ? [
+              {
+                label: 'Keep alive',
+                icon: RefreshCw,
+                disabledReason: closed,
+                onSelect: () => keepAlive(alert.devbox_id),
+              },
+            ]
+          : []),
+        {
+          label: 'Open terminal',
+          icon: SquareTerminal,
+          href: paths.devbox(alert.devbox_id, 'terminal'),
+          disabledReason: noDevbox,
+        },
+        {
+          label: 'Take snapshot now',
+          icon: Camera,
+          disabledReason: noDevbox,
+          onSelect: () => actions.snapshot([alert]),
+        },
+        { label: 'Suspend now', icon: Pause, disabledReason: noDevbox, onSelect: () => actions.suspend([alert]) },
+        {
+          label: 'Download home folder',
+          icon: Download,
+          disabledReason: noDevbox,
+          onSelect: () => actions.downloadHome(alert),
+        },
+        ...(alert.kind === 'eviction'
+          ? [
+              {
+                label: alert.is_drill ? 'Cancel drill' : 'Cancel eviction',
+                icon: Ban,
+                disabledReason: closed ?? (isLocal ? null : 'Only the local service can cancel evictions'),
+                onSelect: () => actions.cancel(alert),
+              },
+            ]
+          : []),
+        'separator',
+        {
+          label: 'Silence by metadata',
+          icon: BellOff,
+          disabledReason: Object.keys(alert.metadata).length === 0 ? 'The devbox has no metadata' : null,
+          onSelect: onSilence,
+        },
+        {
+          label: 'Copy as message',
+          icon: Copy,
+          onSelect: () =>
+            void writeClipboard(alertText(alert, location.origin + paths.alert(alert.id))).then((isCopied) =>
+              isCopied ? toast.ok('Copied') : toast.danger('The browser blocked copying'),
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+const noDevboxReason = ({ kind }: Alert) =>
+  kind === 'failure' ? 'The devbox is no longer running' : 'This alert has no devbox'
