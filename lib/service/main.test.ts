@@ -5,9 +5,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { childrenOf } from './engine/processes.ts'
+import { createClient } from '#lib/client/client.ts'
+import { childrenOf, hasExited } from './engine/processes.ts'
 import { readProc } from './kit/proc.ts'
 import { runCommand } from './testing/process.ts'
+import { attach } from './testing/terminals.ts'
 
 let dataDir: string
 const started: ChildProcess[] = []
@@ -94,6 +96,49 @@ describe('the command', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ready GET +\/v1\/axons +axons\.list$/m)
     expect(stdout).toMatch(/^501 +POST +\/v1\/devboxes\/:id\/create_gateway_token +hostedOnly\.createGatewayToken$/m)
+  })
+})
+
+describe('a running service', () => {
+  it.each([
+    ['uncaught exception', "throw new Error('on purpose')"],
+    ['unhandled rejection', "Promise.reject(new Error('on purpose'))"],
+  ])('logs an %s, exits with 1 and can be restarted', async (_, statement) => {
+    const preload = `data:text/javascript,${encodeURIComponent(`process.once('SIGUSR2', () => { ${statement} })`)}`
+    const { child, ready, ended } = serve({ NODE_OPTIONS: `--import=${preload}` })
+    const url = await ready
+    child.kill('SIGUSR2')
+    expect(await ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Stopping after an unexpected error: on purpose'),
+    })
+    await expect(fetch(url)).rejects.toThrow()
+    expect((await fetch(`${await serve().ready}/healthz`)).status).toBe(200)
+  })
+
+  it('that is killed takes its shells along and reports new ones as created', async () => {
+    const start = async () => {
+      const { child, ready, ended } = serve()
+      const url = await ready
+      const authorization = `Bearer ${readFileSync(join(dataDir, 'api-key'), 'utf8').trim()}`
+      return { url, child, ended, client: createClient({ baseUrl: url, headers: { authorization } }) }
+    }
+    const first = await start()
+    const { id } = await first.client.devboxes.createAndAwaitRunning({ body: {} })
+    const session = { params: { session_name: `${id}-main` }, query: { cols: 80, rows: 24 } }
+    const { connect_url = '', created } = await first.client.terminals.connect(session)
+    expect(created).toBe(true)
+    const terminal = attach(first, connect_url)
+    await terminal.opened
+    terminal.type('echo "shell=$$="\n')
+    const [, pid] = await terminal.shows(/shell=(\d+)=/)
+    expect(await first.client.terminals.connect(session)).toMatchObject({ created: false, attached: true })
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = await start()
+    await second.client.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+    expect(await second.client.terminals.connect(session)).toMatchObject({ created: true, attached: false })
+    await expect.poll(() => hasExited(Number(pid))).toBe(true)
   })
 })
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startService, type TestService } from './testing/service.ts'
 
@@ -48,6 +49,22 @@ describe('a data folder', () => {
     expect(await (await start({ dataDir })).client.health.check()).toMatchObject({ status: 'ok' })
   })
 
+  it('locked by another program returns 503 for writes and serves reads until it is released', async () => {
+    const { dataDir, client } = await start()
+    const { id } = await client.axons.create()
+    const other = new DatabaseSync(join(dataDir, 'devdeck.db'))
+    other.exec('BEGIN EXCLUSIVE')
+    await expect(client.axons.create()).rejects.toMatchObject({
+      status: 503,
+      message: 'The database is locked by another process',
+      retryAfterMs: 1000,
+    })
+    expect(await client.axons.get({ params: { id } })).toMatchObject({ id })
+    other.exec('ROLLBACK')
+    other.close()
+    await client.axons.create()
+  })
+
   it.each([
     ['removed', (dataDir: string) => renameSync(dataDir, `${dataDir}-aside`)],
     ['without its database', (dataDir: string) => renameSync(join(dataDir, 'devdeck.db'), join(dataDir, 'aside'))],
@@ -79,7 +96,6 @@ describe('a data folder', () => {
 
   it('of a newer version is rejected', async () => {
     const dataDir = newFolder()
-    const { DatabaseSync } = await import('node:sqlite')
     const database = new DatabaseSync(join(dataDir, 'devdeck.db'))
     database.exec('PRAGMA user_version = 999')
     database.close()
