@@ -59,6 +59,21 @@ const windowMs = 3_000
 /** The rest of the page hydrates after the prompt. */
 const hydrateMs = 1_500
 
+/** Runs in the page: the longest time from one of 20 key events to the frame that follows it. */
+const observeKeys = () =>
+  new Promise<number>((resolve) => {
+    let left = 20
+    let slowestMs = 0
+    const onKey = ({ timeStamp }: KeyboardEvent) =>
+      requestAnimationFrame(() =>
+        setTimeout(() => {
+          slowestMs = Math.max(slowestMs, performance.now() - timeStamp)
+          if (--left === 0) resolve(slowestMs)
+        }),
+      )
+    for (const type of ['keydown', 'keyup'] as const) window.addEventListener(type, onKey, { capture: true })
+  })
+
 /** Terminal pages in a browser with a profile on disk, which caches compiled scripts as a user's does. */
 export const openTerminalPages = async (product: Product, devboxIds: readonly string[]) => {
   const profile = mkdtempSync(join(tmpdir(), 'devdeck-bench-'))
@@ -114,14 +129,17 @@ export const openTerminalPages = async (product: Product, devboxIds: readonly st
         await page.keyboard.press('Enter')
         return sinceKey(page, `FLOODEND$|${prompt}`)
       }),
-    /** From Ctrl-C in `yes` to the prompt. */
+    /** From Ctrl-C in `yes` to the prompt, and the slowest of some keys pressed before to its next frame. */
     interrupt: (seconds: number) =>
       onPage(async (page) => {
         await page.keyboard.type('yes 0123456789abcdefghijklmnopqrstuvwxyz')
         await page.keyboard.press('Enter')
         await delay(seconds * 1000)
+        const slowest = page.evaluate(observeKeys)
+        for (let i = 0; i < 10; i++) await page.keyboard.press('Shift', { delay: 50 })
+        const keyMs = await slowest
         await page.keyboard.press('Control+c')
-        return sinceKey(page, prompt)
+        return { endMs: await sinceKey(page, prompt), keyMs }
       }),
     close: async () => {
       await context.close()

@@ -8,6 +8,7 @@ import { createClient } from '#lib/client/client.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { freePort } from '#lib/service/testing/free-port.ts'
 import { expect, isLive, type Product, signIn, startProduct, startServiceAlone, test } from './product.ts'
+import { untilPrompt, untilText } from './terminal-page.ts'
 
 /** `npm start` wraps the console process. */
 const consolePid = ({ pid }: Product): number => {
@@ -42,6 +43,12 @@ test('pages report a killed console immediately and recover by themselves', asyn
       await each.goto(url + path)
       await isLive(each)
     }
+    const client = createClient({ baseUrl: service.url, headers: { authorization: `Bearer ${service.apiKey}` } })
+    const { id: shellBox } = await client.devboxes.createAndAwaitRunning({ body: { name: 'with-a-shell' } })
+    const terminal = await page.context().newPage()
+    await terminal.goto(`${url}/devboxes/${shellBox}/terminal`)
+    await untilPrompt(terminal)
+    await terminal.keyboard.type('kept=by-this-shell\n')
     await page.getByRole('button', { name: 'Create devbox' }).first().click()
     const name = page.getByRole('dialog').getByLabel(/^Name/)
     await name.fill('typed while it was away')
@@ -60,15 +67,15 @@ test('pages report a killed console immediately and recover by themselves', asyn
     await isLive(other)
     await expect(page.getByText('Live', { exact: true }).first()).toBeVisible()
     await expect(name).toHaveValue('typed while it was away')
+    await isLive(terminal)
+    await terminal.keyboard.type('echo "[$kept]"\n')
+    await untilText(terminal, /^\[by-this-shell\]/m)
     await page.getByRole('dialog').getByRole('button', { name: 'Create devbox' }).click()
     await expect(page).toHaveURL(/\/devboxes\/dbx_/)
 
     // A graceful shutdown doesn't wait for an abandoned download, which must not look complete.
     const id = new URL(page.url()).pathname.split('/')[2] ?? ''
-    const { devboxes, executions } = createClient({
-      baseUrl: service.url,
-      headers: { authorization: `Bearer ${service.apiKey}` },
-    })
+    const { devboxes, executions } = client
     await expect.poll(async () => (await devboxes.get({ params: { id } })).status).toBe('running')
     await executions.executeSync({ params: { id }, body: { command: 'head -c 64M /dev/zero > big' } })
     const download = await fetch(`${url}/api/v1/devboxes/${id}/download_file`, {
@@ -116,7 +123,10 @@ test('a stopped console notifies pages, finishes downloads and exits', async () 
     await once(socket, 'message')
     return { closed: once(socket, 'close') }
   }
-  const pages = [await open(`/api/terminals/${id}/main?cols=80&rows=24`), await open('/api/live')]
+  const pages = await Promise.all([
+    ...Array.from({ length: 5 }, (_, i) => open(`/api/terminals/${id}/shell-${i}?cols=80&rows=24`)),
+    ...Array.from({ length: 50 }, () => open('/api/live')),
+  ])
 
   const { host, port } = new URL(url)
   const download = await fetch(`${url}/api/v1/devboxes/${id}/download_file`, {
@@ -131,6 +141,9 @@ test('a stopped console notifies pages, finishes downloads and exits', async () 
   const { execution_id } = await product.service.executions.executeAsync({
     params: { id },
     body: { command: 'sleep 1e5' },
+  })
+  const output = await fetch(`${url}/api/v1/devboxes/${id}/executions/${execution_id}/stream_stdout_updates`, {
+    headers,
   })
   const wait = JSON.stringify({ statuses: ['completed'], timeout_seconds: 4 })
   const held = connect(Number(port), '127.0.0.1').setEncoding('utf8')
@@ -149,11 +162,34 @@ test('a stopped console notifies pages, finishes downloads and exits', async () 
   const ended = product.stop()
   const whole = download.arrayBuffer()
   for (const { closed } of pages) expect((await closed)[0]).toBe(terminalClose.consoleRestarting)
+  await output.text().catch(() => undefined)
   // Active downloads finish; idle connections don't delay the exit.
   expect((await whole).byteLength).toBe(32 * 1024 * 1024)
   expect(await ended).toBe(0)
   expect(answer).toContain('is running, not completed')
   expect(product.output()).not.toContain(timedOut)
+})
+
+test('an uncaught exception stops the console and its service with exit code 1, a rejection is only logged', async () => {
+  const faults = `process.once('SIGUSR2', () => {
+    process.once('SIGUSR2', () => { throw new Error('on purpose') })
+    Promise.reject(new Error('nobody waits'))
+  })`
+  const product = await startProduct({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(faults)}` })
+  const socket = new WebSocket(`${product.url.replace('http', 'ws')}/api/live`, {
+    headers: await sessionHeaders(product),
+  })
+  await once(socket, 'message')
+  const pid = consolePid(product)
+  process.kill(pid, 'SIGUSR2')
+  await expect.poll(product.output).toMatch(/unhandledRejection: Error: nobody waits/)
+  expect((await fetch(product.url)).status).toBe(200)
+  process.kill(pid, 'SIGUSR2')
+  expect((await once(socket, 'close'))[0]).toBe(terminalClose.consoleRestarting)
+  expect(await product.ended).toBe(1)
+  expect(product.output()).toMatch(/Stopping the console after an unexpected error: Error: on purpose/)
+  for (const address of [product.url, product.serviceUrl]) await expect(fetch(address)).rejects.toThrow()
+  await product.stop()
 })
 
 const timedOut = 'Shutdown timed out'

@@ -17,6 +17,8 @@ const held: Duplex[] = []
 /** Proxy between console and service that applies `change` to responses. */
 let upstream: Server
 let change: (path: string, body: string) => string = (_, body) => body
+/** Responds instead of the service if it returns true. */
+let intercept: (path: string, response: ServerResponse) => boolean = () => false
 let alone: Awaited<ReturnType<typeof startServiceAlone>>
 let service: Client
 let product: Product
@@ -31,6 +33,7 @@ const passOn = ({ url = '/', method, headers }: IncomingMessage, target: string)
   forward(new URL(url, target), { method: method ?? 'GET', headers })
 
 const changing = (asked: IncomingMessage, response: ServerResponse) => {
+  if (intercept(asked.url?.split('?')[0] ?? '', response)) return void asked.resume()
   asked.headers.host = new URL(alone.url).host
   const passed = passOn(asked, alone.url).on('response', async (answered) => {
     const path = asked.url?.split('?')[0] ?? ''
@@ -112,6 +115,75 @@ test('a proxy that blocks WebSockets is reported, alerts still arrive, and the p
   await expect(page.getByText('Live updates are unavailable')).toBeHidden()
   await evict('told-at-once')
   await expect(bar).toContainText('1 more')
+})
+
+test('slow, failing and foreign responses leave the page usable', async ({ page }) => {
+  await signIn(page, { url: consoleUrl, apiKey: alone.apiKey })
+  const lists = '/v1/devboxes/disk_snapshots'
+  const held: ServerResponse[] = []
+  intercept = (path, response) => path === lists && held.push(response) > 0
+  // The server gives up first, then the page asks itself.
+  const asking = page.waitForRequest((request) => request.url().includes(`/api${lists}`))
+  await page.goto(`${consoleUrl}/snapshots`)
+  const ofPage = await asking
+  await expect.poll(() => held.length).toBe(2)
+  const canceled = page.waitForEvent('requestfailed', (request) => request === ofPage)
+  await page.getByRole('link', { name: 'Blueprints', exact: true }).click()
+  expect((await canceled).failure()?.errorText).toBe('net::ERR_ABORTED')
+  await expect(page.getByRole('heading', { name: 'Blueprints', level: 1 })).toBeVisible()
+  await expect.poll(() => held.filter(({ closed }) => !closed)).toEqual([])
+
+  for (const [type, status, message] of [
+    ['text/html', 200, 'is not the service: it returned a web page'],
+    ['application/json', 503, 'The service returned 503 without an error message'],
+  ] as const) {
+    intercept = (path, response) => {
+      if (path !== lists) return false
+      response.writeHead(status, { 'content-type': type }).end(type === 'text/html' ? '<h1>Log in</h1>' : '{}')
+      return true
+    }
+    await page.goto(`${consoleUrl}/snapshots`)
+    await expect(page.getByRole('main').getByRole('alert')).toContainText(message)
+    intercept = () => false
+    await page.getByRole('main').getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByText('No snapshots yet')).toBeVisible()
+  }
+})
+
+test('a cut download is not saved, and a run stays "Canceling" until it has ended', async ({ page }) => {
+  await signIn(page, { url: consoleUrl, apiKey: alone.apiKey })
+  const [scenario = ''] = await makeScenarios({ service }, ['cut'])
+  const benchmark = await service.benchmarks.create({ body: { name: 'cut', scenario_ids: [scenario] } })
+  const run = await service.benchmarks.startRun({ body: { benchmark_id: benchmark.id, run_name: 'cut' } })
+  await page.goto(`${consoleUrl}/benchmark-runs/${run.id}`)
+  await isLive(page)
+
+  intercept = (path, response) => {
+    if (!path.endsWith('/download_logs')) return false
+    response.writeHead(200, { 'content-type': 'application/zip', 'content-length': 100_000 })
+    response.write(Buffer.from('PK'.padEnd(50_000)), () => response.destroy())
+    return true
+  }
+  const downloads: unknown[] = []
+  page.on('download', (download) => downloads.push(download))
+  await page.getByRole('button', { name: 'Download logs' }).click()
+  await expect(page.getByText('The download was interrupted. Nothing was saved.')).toBeVisible()
+  expect(downloads).toEqual([])
+
+  // As in the service's own example: the response to the cancellation still says `running`.
+  intercept = (path, response) => {
+    if (!path.endsWith('/cancel')) return false
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(run))
+    return true
+  }
+  await page.getByRole('button', { name: 'Cancel run' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click()
+  const state = page.getByRole('main').getByRole('status')
+  await expect(state.getByText('Canceling', { exact: true })).toBeVisible()
+  await expect(page.getByRole('dialog')).toBeHidden()
+  await service.benchmarkRuns.cancel({ params: { id: run.id } })
+  await expect(state.getByText('Canceled', { exact: true })).toBeVisible()
+  intercept = () => false
 })
 
 const seed = 35

@@ -20,7 +20,9 @@ export interface Product {
   /** Process id of `npm start`. */
   pid: number
   output(): string
-  /** Resolves to the exit code; null after an unhandled signal. */
+  /** Exit code once it ends; null after an unhandled signal. */
+  ended: Promise<number | null>
+  /** Ends it and returns the exit code. */
   stop(): Promise<number | null>
 }
 
@@ -31,6 +33,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     env: { ...process.env, PORT: '0', DEVDECK_DATA_DIR: dataDir, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => code ?? null)
   let output = ''
   let wake: () => void = () => undefined
   for (const stream of [child.stdout, child.stderr])
@@ -62,6 +65,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     pid: child.pid ?? 0,
     service: createClient({ baseUrl: serviceUrl, headers: { authorization: `Bearer ${apiKey}` } }),
     output: () => output,
+    ended,
     stop: async () => {
       const code = await end(child)
       const answer = await fetch(url).catch(() => undefined)
