@@ -22,6 +22,7 @@ describe.each([
   'docs/agents.md',
   'docs/alerts.md',
   'docs/cluster.md',
+  'docs/faults.md',
   'docs/scripting.md',
 ])('%s', (name) => {
   it('names only paths that exist', () => {
@@ -42,6 +43,23 @@ it('docs/features.md names only journeys that exist', () => {
   expect(named.length).toBeGreaterThan(0)
   expect(named.filter((title) => !journeys.includes(title))).toEqual([])
 })
+
+it('docs/faults.md names 38 faults, each with tests that exist', () => {
+  const rows = [...read('docs/faults.md').matchAll(/^\| (\d+) \|.*\| (.+) \|$/gm)]
+  expect(rows.map(([, number]) => Number(number)).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 38 }, (_, i) => i + 1),
+  )
+  const unknown = rows.flatMap(([, number, cell = '']) => {
+    const tests = [...cell.matchAll(/`([\w./-]+)` \*([^*]+)\*/g)]
+    const isWellFormed = tests.length > 0 && tests.map(([test]) => test).join('; ') === cell
+    const missing = tests.flatMap(([test, file = '', title = '']) => (hasTest(file, title) ? [] : [test]))
+    return isWellFormed ? missing : [`${number}: ${cell}`]
+  })
+  expect(unknown).toEqual([])
+})
+
+const hasTest = (file: string, title: string) =>
+  existsSync(join(root, file)) && [`'${title}'`, `"${title}"`].some((quoted) => read(file).includes(`(${quoted}, `))
 
 it('detects a path that does not exist', () => {
   expect(missing('see `lib/nowhere.ts` and [that](public/gone.png)')).toEqual(['lib/nowhere.ts', 'public/gone.png'])
