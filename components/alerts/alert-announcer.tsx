@@ -9,10 +9,19 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountdown } from '#lib/browser/format.ts'
 import { serviceNow } from '#lib/client/clock.ts'
-import { type Alert, groupAlerts, hasHappened, lastCallMs, reminderMs } from '#lib/protocol/alerts.ts'
-import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import {
+  type Alert,
+  groupAlerts,
+  groupKeyOf,
+  hasHappened,
+  lastCallMs,
+  reminderMs,
+  severityOf,
+} from '#lib/protocol/alerts.ts'
+import { claimAlarms } from './alarm-claims.ts'
+import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf, worstFirst } from './alert-feed.ts'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
-import { alertEvent, groupConsequence, groupLine, groupName } from './alert-text.ts'
+import { type Announcement, announcementLine, announcementOf } from './announcement.ts'
 import { Countdown } from './countdown.tsx'
 import { closeNotifications, handleNotificationClicks, notificationState, showNotification } from './notifications.ts'
 import { alertQueries, followAlerts } from './queries.ts'
@@ -36,7 +45,7 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
       .join(' '),
   )
   useAnnouncements(feed, account, alarms)
-  useDismissals(alarms)
+  useDismissals(feed, alarms)
   useTitle(feed)
   useIcon(feed)
   return null
@@ -52,39 +61,54 @@ const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
   const router = useRouter()
   const latest = useRef(feed)
   latest.current = feed
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const lastMs = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
-    if (alarms === '') return
+    // Not restarted by later alarms, or a long storm would never be announced.
+    if (alarms === '' || timer.current !== undefined) return
     const announce = async () => {
+      timer.current = undefined
       const nowMs = serviceNow()
       const due = audibleAlerts(latest.current, nowMs).filter((alert) => alert.state === 'new' && isAhead(alert, nowMs))
       const claimed = await claimAlarms(due, account)
       if (claimed.length === 0) return
       lastMs.current = performance.now()
-      announceAlarms(claimed, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
+      announceAlarms(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
     const gatherLeftMs = Math.max(0, lastMs.current + gatherMs - performance.now())
-    const timer = setTimeout(announce, gatherLeftMs + (document.visibilityState === 'hidden' ? takeoverMs : 0))
-    return () => clearTimeout(timer)
+    timer.current = setTimeout(announce, gatherLeftMs + (document.visibilityState === 'hidden' ? takeoverMs : 0))
   }, [alarms, account, router])
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
 }
 
-/** Dismisses toasts and notifications of alarms that were acknowledged, closed or silenced. */
-const useDismissals = (alarms: string) => {
-  const previous = useRef<string[]>([])
+/** The alarms that each shown toast is about. */
+const toasts = new Map<string, readonly string[]>()
+
+/** Dismisses toasts and notifications once everything they are about was acknowledged, closed or silenced. */
+const useDismissals = (feed: AlertFeed, alarms: string) => {
+  const latest = useRef(feed)
+  latest.current = feed
+  const previous = useRef<ReadonlySet<string>>(new Set())
   useEffect(() => {
     const current = new Set(alarms.split(' '))
-    const removed = previous.current.filter((alarm) => alarm !== '' && !current.has(alarm))
-    for (const alarm of removed) toast.dismiss(alarm)
-    if (removed.length > 0) void closeNotifications(new Set(removed)).catch(() => undefined)
-    previous.current = [...current]
+    for (const [id, about] of toasts) if (!about.some((alarm) => current.has(alarm))) toast.dismiss(id)
+    const groups = new Set(latest.current.open.filter((alert) => current.has(alarmOf(alert))).map(groupKeyOf))
+    const removed = previous.current.difference(groups)
+    if (removed.size > 0) void closeNotifications(removed).catch(() => undefined)
+    previous.current = groups
   }, [alarms])
 }
 
 /** Prefixes the tab's title: `(2) 01:42 · Devboxes`. */
 const useTitle = (feed: AlertFeed) => {
   const prefix = useClock((nowMs) => {
-    const alerts = audibleAlerts(feed, nowMs).filter((alert) => isAhead(alert, nowMs))
+    const alerts = worstFirst(audibleAlerts(feed, nowMs), nowMs).filter((alert) => isAhead(alert, nowMs))
     const [first] = alerts
     if (!first) return ''
     const leftMs = timeLeftMs(first.deadline_ms, nowMs)
@@ -118,109 +142,64 @@ const useIcon = (feed: AlertFeed) => {
   }, [isMarked])
 }
 
-const claimedHere = new Set<string>()
-
-const resultOf = <Result,>(request: IDBRequest<Result>): Promise<Result> =>
-  new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
-
-/** Claims the alarms that no tab has claimed yet. Without storage every tab announces every alarm. */
-const claimAlarms = async (alerts: readonly Alert[], account: string): Promise<Alert[]> => {
-  const keyOf = (alert: Alert) => `${account} ${alarmOf(alert)}`
-  const unclaimed = alerts.filter((alert) => !claimedHere.has(keyOf(alert)))
-  for (const alert of unclaimed) claimedHere.add(keyOf(alert))
-  if (unclaimed.length === 0) return []
-  try {
-    const opening = indexedDB.open('devdeck-alerts', 1)
-    opening.onupgradeneeded = () => opening.result.createObjectStore('announced')
-    const database = await resultOf(opening)
-    try {
-      const store = database.transaction('announced', 'readwrite').objectStore('announced')
-      const claimed: Alert[] = []
-      for (const alert of unclaimed) {
-        if ((await resultOf(store.get(keyOf(alert)))) !== undefined) continue
-        store.put(serviceNow(), keyOf(alert))
-        claimed.push(alert)
-      }
-      return claimed
-    } finally {
-      database.close()
-    }
-  } catch {
-    return unclaimed
-  }
-}
-
 const maxSeparate = 3
 const toastMs = 30_000
+const evictionsToast = 'evictions'
 
 /** Announces alarms in this tab: toasts, and sound and notifications if they are turned on. */
-const announceAlarms = (alerts: readonly Alert[], account: string, show: (alert: Alert) => void) => {
+const announceAlarms = (alerts: readonly Alert[], feed: AlertFeed, account: string, show: (alert: Alert) => void) => {
   const { notifications, sound } = alertSettings.read()
   if (sound) void playAlertSound().catch(() => undefined)
   const isNotified = notificationState(notifications).is === 'on'
-  const announce = (alert: Alert, { title, body, toastTitle, tone, action }: Announcement) => {
-    const leftMs = timeLeftMs(alert.deadline_ms, serviceNow())
-    if (isNotified) void notify({ alert, title: title(leftMs), body, leftMs, account })
-    toast[tone](toastTitle(leftMs), {
-      id: alarmOf(alert),
-      description: alert.kind === 'test' ? undefined : body,
-      action: { label: action, onClick: () => show(alert) },
-      durationMs: hasHappened(alert) ? toastMs : Math.min(toastMs, leftMs),
-    })
+  const announce = (alerts: readonly Alert[], toastId?: string) => {
+    const [group, ...others] = groupAlerts(alerts)
+    if (!group) return
+    const announcement = announcementOf([group, ...others])
+    if (isNotified) void notify(announcement, account)
+    showToast(announcement, toastId, show)
   }
-  const [first] = alerts
-  if (!first) return
-  const groups = groupAlerts(alerts)
-  if (groups.length > maxSeparate) {
-    const isEviction = alerts.every(({ kind }) => kind === 'eviction')
-    const line = isEviction
-      ? `${alerts.length} devboxes will be evicted, the first`
-      : `${alerts.length} alerts${hasHappened(first) ? '' : ', the first'}`
-    return announce(first, {
-      title: (leftMs) => (hasHappened(first) ? line : `${line} in ${formatCountdown(leftMs)}`),
-      body: isEviction ? 'They will be suspended: processes end, disks are kept.' : undefined,
-      toastTitle: (leftMs) => (
-        <ToastTitle alert={first} leftMs={leftMs}>
-          {line}
-        </ToastTitle>
-      ),
-      tone: 'attention',
-      action: 'Show alerts',
-    })
-  }
-  for (const group of groups) {
-    const [alert] = group.alerts
-    announce(alert, {
-      title: (leftMs) => groupLine(group, leftMs, !hasHappened(alert)),
-      body: groupConsequence(group) ?? 'Evictions are announced like this.',
-      toastTitle: (leftMs) =>
-        alert.kind === 'test' ? (
-          <span role="alert">Test alert: evictions are announced like this</span>
-        ) : (
-          <ToastTitle alert={alert} leftMs={leftMs}>
-            <VisibleText max={120}>{groupName(group)}</VisibleText> {alertEvent(alert)}
-          </ToastTitle>
-        ),
-      tone: toneOf(alert),
-      action: group.alerts.length > 1 ? 'Show alerts' : 'Show alert',
-    })
-  }
+  const evictions = alerts.filter(({ kind }) => kind === 'eviction')
+  // The toast of evictions grows while it is shown.
+  const shown = new Set([...(toasts.get(evictionsToast) ?? []), ...evictions.map(alarmOf)])
+  if (evictions.length > 0)
+    announce(
+      feed.open.filter((alert) => alert.state === 'new' && shown.has(alarmOf(alert))),
+      evictionsToast,
+    )
+  const others = groupAlerts(alerts.filter(({ kind }) => kind !== 'eviction'))
+  if (others.length > maxSeparate) announce(others.flatMap(({ alerts }) => alerts))
+  else for (const group of others) announce(group.alerts)
 }
 
-interface Announcement {
-  title(leftMs: number): string
-  body: string | undefined
-  toastTitle(leftMs: number): ReactNode
-  tone: 'danger' | 'ok' | 'attention'
-  action: string
+const showToast = (
+  { first, alarms, name, event, body }: Announcement,
+  id = alarmOf(first),
+  show: (alert: Alert) => void,
+) => {
+  const leftMs = timeLeftMs(first.deadline_ms, serviceNow())
+  const isTest = first.kind === 'test'
+  toast[toneOf(first)](
+    isTest ? (
+      <span role="alert">Test alert: evictions are announced like this</span>
+    ) : (
+      <ToastTitle alert={first} leftMs={leftMs}>
+        <VisibleText max={120}>{name}</VisibleText> {event}
+      </ToastTitle>
+    ),
+    {
+      id,
+      description: isTest ? undefined : body,
+      action: { label: alarms.length > 1 ? 'Show alerts' : 'Show alert', onClick: () => show(first) },
+      durationMs: hasHappened(first) ? toastMs : Math.min(toastMs, leftMs),
+      onGone: () => toasts.delete(id),
+    },
+  )
+  toasts.set(id, alarms)
 }
 
-const toneOf = ({ kind, job }: Alert) => {
-  if (kind === 'end' || kind === 'failure' || kind === 'watch') return 'danger'
-  return job?.state === 'completed' ? 'ok' : 'attention'
+const toneOf = (alert: Alert) => {
+  if (severityOf(alert) === 'critical') return 'danger'
+  return alert.job?.state === 'completed' ? 'ok' : 'attention'
 }
 
 /** Screen readers read the title once with a fixed time; the ticking countdown is outside of the alert role. */
@@ -237,25 +216,20 @@ const ToastTitle = ({ alert, leftMs, children }: { alert: Alert; leftMs: number;
   </>
 )
 
-interface Notice {
-  alert: Alert
-  title: string
-  body: string | undefined
-  leftMs: number
-  account: string
-}
-
-const notify = async ({ alert, title, body = '', leftMs, account }: Notice) => {
+const notify = async (announcement: Announcement, account: string) => {
+  const { first, body = 'Evictions are announced like this.' } = announcement
+  const leftMs = timeLeftMs(first.deadline_ms, serviceNow())
+  const group = groupKeyOf(first)
   const options = {
     body,
-    tag: alert.job?.id ?? alert.devbox_id,
+    tag: group,
     // Missing from the DOM types of some browsers.
     renotify: true,
-    requireInteraction: !hasHappened(alert) && leftMs <= lastCallMs,
+    requireInteraction: !hasHappened(first) && leftMs <= lastCallMs,
   }
-  const path = paths.evictions({ alert: alert.id })
+  const path = paths.evictions({ alert: first.id })
   try {
-    await showNotification({ title, options, alarm: alarmOf(alert), path, account })
+    await showNotification({ title: announcementLine(announcement, leftMs), options, group, path, account })
   } catch (error) {
     toast.attention('The browser didn’t show the notification', {
       id: 'notification-refused',

@@ -12,9 +12,9 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatElapsedMs } from '#lib/browser/format.ts'
+import { formatCount, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Alert, groupAlerts, hasHappened } from '#lib/protocol/alerts.ts'
-import { alertHref, audibleAlerts, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { alertHref, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { useAcknowledge } from './people/use-ownership.tsx'
@@ -24,15 +24,13 @@ import { useRescue } from './use-rescue.ts'
 
 const useAlertFeed = () => useQuery(alertQueries.feed()).data
 
-const useTone = () => {
-  const feed = useAlertFeed()
-  return useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), nowMs))
-}
+/** The color of what is named, whatever else is pending. */
+const useTone = (named: readonly Alert[]) => useClock((nowMs) => urgencyOf(named, nowMs))
 
 export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
   const alerts = useAudibleAlerts()
-  const tone = useTone()
   const [group] = groupAlerts(alerts)
+  const tone = useTone(group?.alerts ?? [])
   if (!group) return null
   const [first] = group.alerts
   const Icon = hasHappened(first) ? CircleAlert : Timer
@@ -58,12 +56,14 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
         {others > 0 && (
           <TextLink href={paths.evictions()} prefetch={false} className="tabular shrink-0">
             <span aria-hidden className="sm:hidden">
-              +{others}
+              +{formatCount(others)}
             </span>
-            <span className="max-sm:sr-only">{others} more</span>
+            <span className="max-sm:sr-only">{formatCount(others)} more</span>
           </TextLink>
         )}
-        {acknowledged > 0 && <span className="hidden shrink-0 text-muted sm:inline">{acknowledged} acknowledged</span>}
+        {acknowledged > 0 && (
+          <span className="hidden shrink-0 text-muted sm:inline">{formatCount(acknowledged)} acknowledged</span>
+        )}
         <Caveat className="truncate max-lg:hidden" />
       </p>
       {first.kind === 'end' && <Rescue alert={first} />}
@@ -78,8 +78,8 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
 export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
   const _feed = useAlertFeed()
   const alerts = useAudibleAlerts()
-  const tone = useTone()
   const [first] = alerts
+  const tone = useTone(alerts.slice(0, 1))
   const isAhead = useClock(
     (nowMs) => first !== undefined && !hasHappened(first) && timeLeftMs(first.deadline_ms, nowMs) > 0,
   )
@@ -92,7 +92,7 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
       className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses[tone])}
     >
       <Timer aria-hidden className="size-3.5" />
-      <span className="tabular">{alerts.length}</span>
+      <span className="tabular">{formatCount(alerts.length)}</span>
       <span className="sr-only">
         {alerts.length === 1 ? 'alert' : 'alerts'}
         {isAhead && (alerts.length === 1 ? ', in' : ', the first in')}
@@ -163,7 +163,7 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
   if (alerts.length === 0) return null
   return (
     <Button size="sm" icon={Check} busy={isPending} onClick={() => acknowledge(alerts)}>
-      {alerts.length === 1 ? 'Acknowledge' : `Acknowledge ${alerts.length}`}
+      {alerts.length === 1 ? 'Acknowledge' : `Acknowledge ${formatCount(alerts.length)}`}
     </Button>
   )
 }

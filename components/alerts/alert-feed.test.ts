@@ -6,9 +6,9 @@ import {
   clockError,
   emptyAlertFeed,
   nextAlertFeed,
-  nextFirst,
   urgencyOf,
   urgencyOfTime,
+  worstFirst,
 } from './alert-feed.ts'
 
 const feedOf = (...alerts: Alert[]) =>
@@ -59,9 +59,20 @@ it('moves overdue alerts behind pending ones', () => {
   const [past, next] = [alertOf({ id: 'a', deadline_ms: 10_000 }), alertOf({ id: 'b', deadline_ms: 20_000 })]
   const failure = alertOf({ id: 'c', kind: 'failure', deadline_ms: 1 })
   const feed = feedOf(past, next, failure)
-  const order = (nowMs: number) => nextFirst(feed.open, nowMs).map(({ id }) => id)
+  const order = (nowMs: number) => worstFirst(feed.open, nowMs).map(({ id }) => id)
   expect(order(12_999)).toEqual(['a', 'b', 'c'])
   expect(order(13_000)).toEqual(['b', 'c', 'a'])
+})
+
+it('names the worst alert first, so that the bar has its color', () => {
+  const minute = 60_000
+  const soon = alertOf({ id: 'soon', deadline_ms: 5 * minute, state: 'acknowledged' })
+  const later = alertOf({ id: 'later', deadline_ms: 30 * minute })
+  const test = alertOf({ id: 'test', kind: 'test', deadline_ms: minute })
+  const failure = alertOf({ id: 'failure', kind: 'failure', deadline_ms: 1 })
+  const order = (...alerts: Alert[]) => worstFirst(feedOf(...alerts).open, 0).map(({ id }) => id)
+  expect(order(soon, later, test, failure)).toEqual(['failure', 'later', 'soon', 'test'])
+  expect(order(soon, test)).toEqual(['soon', 'test'])
 })
 
 it('derives the urgency of a deadline from the time left and whether the disk is deleted', () => {

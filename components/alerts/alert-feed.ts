@@ -11,6 +11,7 @@ import {
   lastCallMs,
   reminderMs,
   type Silence,
+  severityOf,
   type WebhookFailure,
 } from '#lib/protocol/alerts.ts'
 
@@ -96,11 +97,23 @@ const overdueMs = 3_000
 export const isOverdue = (alert: Alert, nowMs: number): boolean =>
   !hasHappened(alert) && nowMs >= alert.deadline_ms + overdueMs
 
-/** Puts overdue alerts last, so that one without a known outcome does not hide the next. */
-export const nextFirst = (alerts: readonly Alert[], nowMs: number): Alert[] => [
-  ...alerts.filter((alert) => !isOverdue(alert, nowMs)),
-  ...alerts.filter((alert) => isOverdue(alert, nowMs)),
-]
+/**
+ * The order in which the bar, the title and the badge name alerts, so that their color is that of the first. Overdue ones
+ * are last: one without a known outcome must not hide the next.
+ */
+export const worstFirst = (alerts: readonly Alert[], nowMs: number): Alert[] => {
+  const ranked: Alert[][] = [[], [], [], [], []]
+  for (const alert of alerts) ranked[nameRank(alert, nowMs)]?.push(alert)
+  return ranked.flat()
+}
+
+const nameRank = (alert: Alert, nowMs: number): number => {
+  if (isOverdue(alert, nowMs)) return 4
+  const urgency = urgencyOf([alert], nowMs)
+  if (urgency === 'danger') return 0
+  if (severityOf(alert) === 'info') return 3
+  return urgency === 'attention' ? 1 : 2
+}
 
 export type Urgency = 'danger' | 'attention' | 'neutral'
 

@@ -1,6 +1,6 @@
 import { cutEnd } from '#components/ui/text.ts'
-import { formatCountdown, formatCountOf } from '#lib/browser/format.ts'
-import { type Alert, type AlertGroup, nameInText } from '#lib/protocol/alerts.ts'
+import { formatCountOf } from '#lib/browser/format.ts'
+import type { Alert, AlertGroup } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 
 /** "api", "api on node-2" or "12 devboxes on node-2". */
@@ -34,11 +34,4 @@ export const groupConsequence = ({ alerts: [first, ...others] }: AlertGroup): st
   const isIdle = end?.cause === 'idle'
   const earliest = end?.is_at_least ? ' This is the earliest time; the service does not report the exact one.' : ''
   return `${isIdle ? 'It is idle. ' : ''}Its files will be lost unless it is ${isIdle ? 'used' : 'kept alive'} or you take a snapshot.${earliest}`
-}
-
-/** One line: "api will be evicted in 04:12". */
-export const groupLine = (group: AlertGroup, leftMs: number, isAhead: boolean): string => {
-  const [first] = group.alerts
-  if (first.kind === 'test') return 'Test alert'
-  return `${nameInText(groupName(group))} ${alertEvent(first)}${isAhead ? ` in ${formatCountdown(leftMs)}` : ''}`
 }

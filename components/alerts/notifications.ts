@@ -7,7 +7,8 @@ const workerPath = '/alert-worker.js'
 export interface AlertNotification {
   title: string
   options: NotificationOptions
-  alarm: string
+  /** Key of the alerts it is about; it is closed with the last of them. */
+  group: string
   /** Opened when the notification is clicked, in a tab of `account`. */
   path: string
   account: string
@@ -38,24 +39,24 @@ export const turnOnNotifications = async (account: string): Promise<void> => {
   await showNotification({
     title: 'Notifications are on',
     options: { body: 'Evictions will be announced like this.', tag: 'devdeck-test' },
-    alarm: 'test',
+    group: 'test',
     path: '/evictions',
     account,
   })
   alertSettings.change({ notifications: true })
 }
 
-export const showNotification = async ({ title, options, alarm, path, account }: AlertNotification): Promise<void> => {
+export const showNotification = async ({ title, options, group, path, account }: AlertNotification): Promise<void> => {
   if (!('serviceWorker' in navigator)) throw new Error('Service workers aren’t available at this address.')
   await navigator.serviceWorker.register(workerPath, { updateViaCache: 'none' })
   const registration = await navigator.serviceWorker.ready
-  await registration.showNotification(title, { ...options, data: { alarm, path, account } })
+  await registration.showNotification(title, { ...options, data: { group, path, account } })
 }
 
-/** Closes the notifications of these alarms, whichever tab showed them. */
-export const closeNotifications = async (alarms: ReadonlySet<string>): Promise<void> => {
+/** Closes the notifications of these groups, whichever tab showed them. */
+export const closeNotifications = async (groups: ReadonlySet<string>): Promise<void> => {
   const registration = await navigator.serviceWorker?.getRegistration(workerPath)
-  for (const shown of (await registration?.getNotifications()) ?? []) if (alarms.has(shown.data?.alarm)) shown.close()
+  for (const shown of (await registration?.getNotifications()) ?? []) if (groups.has(shown.data?.group)) shown.close()
 }
 
 export const handleNotificationClicks = (account: string, open: (path: string) => void, signal: AbortSignal): void =>

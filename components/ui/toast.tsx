@@ -11,6 +11,8 @@ interface ToastOptions {
   id?: string
   /** Infinity keeps the toast until it is dismissed. */
   durationMs?: number
+  /** Called however the toast goes away. */
+  onGone?: () => void
 }
 
 const tones: Record<Exclude<Tone, 'progress'>, { icon: Icon; color: string }> = {
@@ -22,7 +24,7 @@ const tones: Record<Exclude<Tone, 'progress'>, { icon: Icon; color: string }> = 
 
 const show =
   (tone: keyof typeof tones, defaultMs: number) =>
-  (title: ReactNode, { durationMs = defaultMs, ...options }: ToastOptions = {}): void => {
+  (title: ReactNode, { durationMs = defaultMs, onGone, ...options }: ToastOptions = {}): void => {
     const { icon: Icon, color } = tones[tone]
     sonner(title, {
       // Otherwise kept from a replaced toast.
@@ -30,6 +32,8 @@ const show =
       description: undefined,
       ...options,
       duration: durationMs,
+      onDismiss: onGone,
+      onAutoClose: onGone,
       icon: <Icon aria-hidden className={`size-4 ${color}`} />,
     })
   }

@@ -364,6 +364,9 @@ interface FollowedFeed<E extends LiveEndpoint, Feed> {
   onItems: (items: LiveItems[E][]) => void
 }
 
+/** Further items within this time are applied together: each change renders most of a page. */
+const gatherMs = 100
+
 /** Reduces the items of a topic into a cached feed until the returned function is called. */
 export const followFeed = <E extends LiveEndpoint, Feed extends { health: LiveHealth }>(
   client: QueryClient,
@@ -371,11 +374,22 @@ export const followFeed = <E extends LiveEndpoint, Feed extends { health: LiveHe
 ): (() => void) => {
   const change = (update: (feed: Feed) => Feed) => client.setQueryData<Feed>(queryKey, (feed = empty) => update(feed))
   const leaving = new AbortController()
+  let gathered: LiveItems[E][] = []
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  const apply = () => {
+    gathering = undefined
+    if (gathered.length === 0 || leaving.signal.aborted) return
+    const items = gathered
+    gathered = []
+    gathering = setTimeout(apply, gatherMs)
+    change((feed) => next(feed, items))
+    onItems(items)
+  }
   follow(topic, {
     signal: leaving.signal,
     onItems: (items) => {
-      change((feed) => next(feed, items))
-      onItems(items)
+      gathered.push(...items)
+      if (gathering === undefined) apply()
     },
     onHealth: (health) => change((feed) => ({ ...feed, health })),
   }).catch((error) => change((feed) => ({ ...feed, health: { ...feed.health, state: 'lost', error } })))
