@@ -7,7 +7,7 @@ import { readPage } from './read-page.tsx'
 export const generateMetadata = (): Metadata => ({ title: 'Overview' })
 
 export default async function OverviewPage() {
-  const { api, service } = await requireSession()
+  const { api, service, account } = await requireSession()
   return readPage(
     (client) =>
       Promise.all([
@@ -18,6 +18,6 @@ export default async function OverviewPage() {
         client.prefetchInfiniteQuery(overviewQueries.axons(api)),
         client.prefetchInfiniteQuery(overviewQueries.jobs(api)),
       ]),
-    <Overview serviceUrl={service.url} />,
+    <Overview serviceUrl={service.url} account={account.id} />,
   )
 }

@@ -66,7 +66,8 @@ export const alertQueries = {
       placeholderData: keepPreviousData,
       refetchInterval: pollEvery(reportsMs),
     }),
-  recap: (from_ms: number) =>
+  /** Of the last 12 hours if `from_ms` is missing. */
+  recap: (from_ms: number | undefined) =>
     queryOptions({
       queryKey: ['alerts', 'recap', from_ms],
       queryFn: ({ signal }) => fetchConsoleJson<AlertRecap>(consoleUrl('/api/alerts/recap', { from_ms }), signal),

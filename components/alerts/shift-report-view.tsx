@@ -3,17 +3,19 @@ import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { Section } from '#components/ui/section.tsx'
-import { formatExact } from '#components/ui/time-text.ts'
+import { formatExact, formatInput } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
 import { alertKindLabels, alertStateLabel } from '#lib/protocol/alert-labels.ts'
 import { occurredMs } from '#lib/protocol/alert-outcomes.ts'
-import type { Alert, AlertState } from '#lib/protocol/alerts.ts'
+import type { Alert, AlertEntry, AlertState } from '#lib/protocol/alerts.ts'
 import type { Listed, NamedEntry, PersonReport, ShiftReport } from '#lib/protocol/shift-report.ts'
-import { alertHref, alertName } from './alert-feed.ts'
+import { alertName } from './alert-feed.ts'
 
 export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
-  const { from_ms, to_ms, complete_from_ms, hand_overs, comments, practice } = report
+  const { from_ms, to_ms, complete_from_ms, open, unattended, interrupted, deleted, failed } = report
+  const { hand_overs, comments, practice } = report
   return (
     <div className="space-y-6">
       <p className="tabular text-muted">
@@ -29,31 +31,6 @@ export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
         <Response {...report} />
         <Losses {...report} />
         <People {...report} />
-        {hand_overs.count > 0 && (
-          <Section title={`Hand-overs (${formatCount(hand_overs.count)})`}>
-            <List listed={hand_overs}>
-              {({ alert, entry }: NamedEntry) => (
-                <Line key={`${alert.id} ${entry.at_ms}`} ms={entry.at_ms} alert={alert}>
-                  <Name of={entry.by} /> to <Name of={entry.to} />
-                </Line>
-              )}
-            </List>
-          </Section>
-        )}
-        {comments.count > 0 && (
-          <Section title={`Comments (${formatCount(comments.count)})`}>
-            <List listed={comments}>
-              {({ alert, entry }: NamedEntry) => (
-                <Line key={`${alert.id} ${entry.at_ms}`} ms={entry.at_ms} alert={alert}>
-                  <Name of={entry.by} />:{' '}
-                  <VisibleText max={500} className="wrap-anywhere whitespace-pre-wrap">
-                    {entry.text ?? ''}
-                  </VisibleText>
-                </Line>
-              )}
-            </List>
-          </Section>
-        )}
         <Coverage {...report} />
         <Section title="Practice">
           <p>
@@ -62,6 +39,34 @@ export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
               `; ${formatCountOf(practice.response.n, 'drill')} acknowledged, median ${formatDurationMs(practice.response.median_ms)}`}
           </p>
         </Section>
+      </div>
+      <div className="gap-x-12 lg:columns-2">
+        <Alerts title="Open at the end" listed={open} timeOf={({ deadline_ms }) => deadline_ms} />
+        <Alerts title="Nobody acknowledged" listed={unattended}>
+          {({ kind }) => kind !== 'eviction' && <span className="text-muted">{alertKindLabels[kind]}</span>}
+        </Alerts>
+        <Alerts title="Evicted with running work" listed={interrupted}>
+          {({ work }) => formatCountOf(work?.commands ?? 0, 'command')}
+        </Alerts>
+        <Alerts title="Disks deleted" listed={deleted} />
+        <Alerts title="Devboxes failed" listed={failed} />
+        <Entries title="Hand-overs" listed={hand_overs}>
+          {({ by, to }) => (
+            <>
+              <Name of={by} /> to <Name of={to} />
+            </>
+          )}
+        </Entries>
+        <Entries title="Comments" listed={comments}>
+          {({ by, text = '' }) => (
+            <>
+              <Name of={by} />:{' '}
+              <VisibleText max={500} className="wrap-anywhere whitespace-pre-wrap">
+                {text}
+              </VisibleText>
+            </>
+          )}
+        </Entries>
       </div>
     </div>
   )
@@ -81,9 +86,9 @@ const ByKind = ({ kinds, open }: ShiftReport) => (
               .join(', ')}
           </Fact>
         ))}
+        <Fact label="Open at the end">{formatCount(open.count)}</Fact>
       </Facts>
     )}
-    {open.count > 0 && <Alerts title="Open at the end" listed={open} timeOf={({ deadline_ms }) => deadline_ms} />}
   </Section>
 )
 
@@ -96,6 +101,7 @@ const Response = ({ response, unattended }: ShiftReport) => {
         <Fact label="Acknowledged">
           {formatCount(acknowledged)} of {formatCount(raised)} raised
         </Fact>
+        <Fact label="Nobody acknowledged">{formatCount(unattended.count)}</Fact>
         {isKnown && (
           <>
             <Fact label="Median">{formatDurationMs(median_ms)}</Fact>
@@ -107,7 +113,6 @@ const Response = ({ response, unattended }: ShiftReport) => {
         )}
       </Facts>
       <p className="text-sm text-muted">Time from the first alarm to the first acknowledgment.</p>
-      {unattended.count > 0 && <Alerts title="Nobody acknowledged" listed={unattended} timeOf={occurredMs} />}
     </Section>
   )
 }
@@ -125,13 +130,6 @@ const Losses = ({ interrupted, deleted, failed }: ShiftReport) => (
       </Fact>
       <Fact label="Devboxes failed">{formatCount(failed.count)}</Fact>
     </Facts>
-    {interrupted.count > 0 && (
-      <Alerts title="Evicted with running work" listed={interrupted} timeOf={occurredMs}>
-        {({ work }) => formatCountOf(work?.commands ?? 0, 'command')}
-      </Alerts>
-    )}
-    {deleted.count > 0 && <Alerts title="Disks deleted" listed={deleted} timeOf={occurredMs} />}
-    {failed.count > 0 && <Alerts title="Devboxes failed" listed={failed} timeOf={occurredMs} />}
   </Section>
 )
 
@@ -154,29 +152,26 @@ const People = ({ people }: ShiftReport) => (
 )
 
 const Actions = ({ acknowledged, handed_over, received, stopped, commented }: PersonReport) => {
+  const shown = acknowledged.items.slice(0, shownNames)
+  const more = acknowledged.count - shown.length
   const others = [
     ...(handed_over > 0 ? [`handed over ${formatCount(handed_over)}`] : []),
     ...(received > 0 ? [`received ${formatCount(received)}`] : []),
     ...(stopped > 0 ? [`stopped ${formatCountOf(stopped, 'devbox', 'devboxes')} early`] : []),
     ...(commented > 0 ? [formatCountOf(commented, 'comment')] : []),
   ]
-  const more = acknowledged.count - Math.min(shownNames, acknowledged.items.length)
   return (
     <>
-      Acknowledged {formatCount(acknowledged.count)}
-      {acknowledged.count > 0 && (
-        <span className="text-muted">
-          {' ('}
-          {acknowledged.items.slice(0, shownNames).map((alert, n) => (
-            <span key={alert.id}>
-              {n > 0 && ', '}
-              <VisibleText max={60}>{alertName(alert)}</VisibleText>
-            </span>
-          ))}
-          {more > 0 && `, ${formatCount(more)} more`})
+      {`acknowledged ${formatCount(acknowledged.count)}${shown.length > 0 ? ' (' : ''}`}
+      {shown.map((alert, n) => (
+        <span key={alert.id}>
+          {n > 0 && ', '}
+          <VisibleText max={60}>{alertName(alert)}</VisibleText>
         </span>
-      )}
-      {others.length > 0 && `; ${others.join(', ')}`}
+      ))}
+      {more > 0 && `, ${formatCount(more)} more`}
+      {shown.length > 0 && ')'}
+      {others.length > 0 && `, ${others.join(', ')}`}
     </>
   )
 }
@@ -188,18 +183,17 @@ const Coverage = ({ blind, silences, failing }: ShiftReport) => (
         ? 'No outages of the eviction watch'
         : `${formatCountOf(blind.count, 'outage')} of the eviction watch, ${formatDurationMs(blind.total_ms)} in this period`}
     </p>
-    {blind.count > 0 && (
-      <List listed={blind}>
-        {(alert: Alert) => (
-          <li key={alert.id} className="border-b border-line py-1">
-            <span className="tabular text-muted">
-              {formatExact(alert.deadline_ms)} to {alert.closed_ms === null ? 'now' : formatExact(alert.closed_ms)}
-            </span>{' '}
-            <VisibleText max={200}>{alert.watch?.detail ?? ''}</VisibleText>
-          </li>
-        )}
-      </List>
-    )}
+    <ul>
+      {blind.items.map((alert) => (
+        <li key={alert.id}>
+          <span className="tabular text-muted">
+            {minuteOf(alert.deadline_ms)} to {alert.closed_ms === null ? 'now' : minuteOf(alert.closed_ms)}
+          </span>{' '}
+          <VisibleText max={200}>{alert.watch?.detail ?? ''}</VisibleText>
+        </li>
+      ))}
+    </ul>
+    <More {...blind} />
     {silences.map(({ by, comment, alerts }) => (
       <p key={`${by} ${comment}`}>
         Silence by <Name of={by} />
@@ -224,51 +218,66 @@ const Coverage = ({ blind, silences, failing }: ShiftReport) => (
 interface AlertsProps {
   title: string
   listed: Listed<Alert>
-  timeOf: (alert: Alert) => number
+  timeOf?: (alert: Alert) => number
   children?: (alert: Alert) => ReactNode
 }
 
-const Alerts = ({ title, listed, timeOf, children }: AlertsProps) => (
-  <div>
-    <h3 className="font-medium">
-      {title} ({formatCount(listed.count)})
-    </h3>
-    <List listed={listed}>
-      {(alert: Alert) => (
-        <Line key={alert.id} ms={timeOf(alert)} alert={alert}>
-          {children?.(alert)}
-        </Line>
-      )}
-    </List>
-  </div>
+const Alerts = ({ title, listed, timeOf = occurredMs, children }: AlertsProps) => (
+  <List title={title} {...listed}>
+    {listed.items.map((alert) => (
+      <Line key={alert.id} ms={timeOf(alert)} alert={alert}>
+        {children?.(alert)}
+      </Line>
+    ))}
+  </List>
 )
 
-interface ListProps<Item> {
-  listed: Listed<Item>
-  children: (item: Item) => ReactNode
+interface EntriesProps {
+  title: string
+  listed: Listed<NamedEntry>
+  children: (entry: AlertEntry) => ReactNode
 }
 
-const List = <Item,>({ listed: { count, items }, children }: ListProps<Item>) => (
-  <>
-    <ul>{items.map(children)}</ul>
-    {count > items.length && (
-      <p className="pt-1 text-sm text-muted">
-        Showing {formatCount(items.length)} of {formatCount(count)}
-      </p>
-    )}
-  </>
+const Entries = ({ title, listed, children }: EntriesProps) => (
+  <List title={title} {...listed}>
+    {listed.items.map(({ alert, entry }) => (
+      <Line key={`${alert.id} ${entry.at_ms}`} ms={entry.at_ms} alert={alert}>
+        {children(entry)}
+      </Line>
+    ))}
+  </List>
 )
+
+const List = ({ title, children, ...listed }: Listed<unknown> & { title: string; children: ReactNode }) =>
+  listed.count > 0 && (
+    <section aria-label={title} className="mb-8 break-inside-avoid">
+      <h2 className="border-b border-line pb-1 text-lg font-medium">
+        {title} <span className="tabular text-base font-normal text-muted">{formatCount(listed.count)}</span>
+      </h2>
+      <ul>{children}</ul>
+      <More {...listed} />
+    </section>
+  )
+
+const More = ({ count, items }: Listed<unknown>) =>
+  count > items.length && (
+    <p className="pt-1 text-sm text-muted">
+      Showing {formatCount(items.length)} of {formatCount(count)}
+    </p>
+  )
 
 const Line = ({ ms, alert, children }: { ms: number; alert: Alert; children: ReactNode }) => (
   <li className="flex min-w-0 flex-wrap gap-x-3 border-b border-line py-1">
-    <span className="tabular shrink-0 text-muted">{formatExact(ms)}</span>
+    <span className="tabular shrink-0 text-muted">{minuteOf(ms)}</span>
     <AlertLink alert={alert} />
     <span className="min-w-0">{children}</span>
   </li>
 )
 
+const minuteOf = (ms: number): string => formatInput(ms).replace('T', ' ')
+
 const AlertLink = ({ alert }: { alert: Alert }) => (
-  <Link href={alertHref(alert)} prefetch={false} className="min-w-0 font-medium wrap-anywhere hover:underline">
+  <Link href={paths.alert(alert.id)} prefetch={false} className="min-w-0 font-medium wrap-anywhere hover:underline">
     <VisibleText max={60}>{alertName(alert)}</VisibleText>
   </Link>
 )

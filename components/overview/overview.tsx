@@ -32,10 +32,11 @@ import { type Devbox, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { Attention, Item } from './attention.tsx'
 import { overviewQueries } from './queries.ts'
+import { Recap } from './recap.tsx'
 
 const shownRows = 6
 
-export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
+export const Overview = ({ serviceUrl, account }: { serviceUrl: string; account: string }) => {
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
   return (
     <>
@@ -43,6 +44,7 @@ export const Overview = ({ serviceUrl }: { serviceUrl: string }) => {
       <StaleNotice query={devboxes} />
       <FirstRun />
       <Attention />
+      <Recap account={account} />
       <Figures />
       <RunningJobs />
       <div className="mt-8 grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-2">

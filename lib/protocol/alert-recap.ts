@@ -16,7 +16,7 @@ export interface AlertRecap {
 }
 
 /** Alerts of a part that a recap contains; the rest is only counted. */
-const maxRecapAlerts = 5
+const maxRecapAlerts = 3
 
 const partOf = (alert: Alert): RecapPart | undefined => {
   if (isPractice(alert)) return 'practice'

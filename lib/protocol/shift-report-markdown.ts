@@ -120,8 +120,8 @@ const personText = ({ name, acknowledged, handed_over, received, commented, stop
   ].join(', ')}`
 }
 
-const alertText = ({ devbox_id, devbox_name, job }: Alert): string =>
-  plainText(job?.name ?? (devbox_name || devbox_id || 'Devdeck'))
+const alertText = ({ kind, devbox_id, devbox_name, job }: Alert): string =>
+  kind === 'watch' ? 'Eviction watch' : plainText(job?.name ?? (devbox_name || devbox_id))
 
 const alertLine = (alert: Alert): string => `${timeText(occurredMs(alert))} ${alertText(alert)}`
 

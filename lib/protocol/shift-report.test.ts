@@ -171,7 +171,7 @@ it('recaps what was missed, newest first', () => {
   const { parts, others } = recapOf(closed, start)
   expect(Object.entries(parts).map(([part, { count, alerts }]) => [part, count, names(alerts)])).toEqual([
     ['unattended', 2, ['later', 'missed']],
-    ['attended', 4, ['moved-later', 'unknown', 'api', 'idle']],
+    ['attended', 4, ['moved-later', 'unknown', 'api']],
     ['lost', 2, ['crashed', 'scratch']],
     ['blind', 1, ['']],
     ['practice', 2, ['drill', 'test']],

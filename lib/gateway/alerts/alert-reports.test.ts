@@ -139,8 +139,8 @@ describe('GET /api/alerts/recap', () => {
     })
   })
 
-  it('400 without a time', async () => {
-    expect(await get('/recap')).toMatchObject({ code: 'invalid_argument', field: 'from_ms' })
+  it('400 on an invalid time', async () => {
+    expect(await get('/recap?from_ms=noon')).toMatchObject({ code: 'invalid_argument', field: 'from_ms' })
   })
 })
 

@@ -85,8 +85,10 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
   },
   'GET summary': async ({ session, query }) =>
     json((await alertSummary(storedAlerts(session), inPeriod(read(SummaryQuery, query)))) satisfies AlertSummary),
-  'GET recap': async ({ session, query }) =>
-    json((await alertRecap(storedAlerts(session), read(RecapQuery, query).from_ms)) satisfies AlertRecap),
+  'GET recap': async ({ session, query }) => {
+    const { from_ms = periodStartMs('12h', serviceNow()) } = read(RecapQuery, query)
+    return json((await alertRecap(storedAlerts(session), from_ms)) satisfies AlertRecap)
+  },
   'GET report': async ({ session, book: { webhook }, query }) => {
     const { format, ...given } = read(ReportQuery, query)
     const now_ms = serviceNow()
@@ -290,7 +292,7 @@ const HistoryQuery = z.extend(SummaryQuery, {
   starting_after: z.optional(text(256)),
   format: z.optional(z.enum(['csv', 'json'])),
 })
-const RecapQuery = z.object({ from_ms: EpochMs })
+const RecapQuery = z.object({ from_ms: z.optional(EpochMs) })
 const ReportQuery = z.object({ ...Period, format: z._default(z.enum(['json', 'markdown']), 'json') })
 
 /** `period` counts back from now, by the service's clock. */

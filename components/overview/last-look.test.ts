@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { nextLook } from './last-look.ts'
+
+const minute = 60_000
+
+it('counts from the end of the look before, and continues it on a quick return', () => {
+  const first = nextLook(undefined, 0)
+  expect(first).toEqual({ since_ms: null, seen_ms: 0 })
+  const second = nextLook({ ...first, seen_ms: 5 * minute }, 600 * minute)
+  expect(second).toEqual({ since_ms: 5 * minute, seen_ms: 600 * minute })
+  expect(nextLook(second, 629 * minute).since_ms).toBe(5 * minute)
+  expect(nextLook(second, 630 * minute).since_ms).toBe(600 * minute)
+})
