@@ -5,6 +5,7 @@ import {
   type Alert,
   type AlertItem,
   byUrgency,
+  type FailingReceiver,
   hasHappened,
   isOpen,
   isSilenced,
@@ -12,7 +13,6 @@ import {
   reminderMs,
   type Silence,
   severityOf,
-  type WebhookFailure,
 } from '#lib/protocol/alerts.ts'
 
 export interface AlertFeed {
@@ -22,8 +22,7 @@ export interface AlertFeed {
   closed: readonly Alert[]
   silences: readonly Silence[]
   followedJobs: readonly string[]
-  /** Null while deliveries succeed, or when no webhook is configured. */
-  webhook: WebhookFailure | null
+  failingReceivers: readonly FailingReceiver[]
   health: LiveHealth
 }
 
@@ -32,7 +31,7 @@ export const emptyAlertFeed: AlertFeed = {
   closed: [],
   silences: [],
   followedJobs: [],
-  webhook: null,
+  failingReceivers: [],
   health: initialHealth,
 }
 
@@ -45,7 +44,7 @@ export const nextAlertFeed = (feed: AlertFeed, items: readonly AlertItem[]): Ale
   const closed = byId(feed.closed.toReversed())
   for (const { event, data } of items) {
     if (event === 'followed_jobs') next.followedJobs = data
-    else if (event === 'webhook') next.webhook = data
+    else if (event === 'receivers') next.failingReceivers = data.failing
     else if (event === 'silences') next.silences = data
     else if (event === 'alert') {
       closed.delete(data.id)
@@ -58,7 +57,7 @@ export const nextAlertFeed = (feed: AlertFeed, items: readonly AlertItem[]): Ale
       open = byId(data.alerts)
       next.silences = data.silences
       next.followedJobs = data.followed_jobs
-      next.webhook = data.webhook
+      next.failingReceivers = data.receivers.failing
     }
   }
   if (!items.some(({ event }) => event === 'alert' || event === 'snapshot')) return next

@@ -11,7 +11,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
 import type { LiveHealth } from '#lib/browser/live/follow.ts'
-import type { WebhookFailure } from '#lib/protocol/alerts.ts'
+import type { FailingReceiver } from '#lib/protocol/alerts.ts'
 import { alertQueries } from './queries.ts'
 
 export const streamState = ({ state, error }: LiveHealth) => (error?.code === 'forbidden' ? 'refused' : state)
@@ -31,15 +31,17 @@ export const StreamStatus = () => {
   )
 }
 
-export const WebhookBadge = ({ failure: { host, answer } }: { failure: WebhookFailure }) => (
+export const ReceiverBadge = ({ failing }: { failing: readonly FailingReceiver[] }) => (
   <Link
     href={`${paths.evictions()}#receivers`}
     prefetch={false}
-    title={`Alerts aren’t reaching ${host}: ${answer}`}
+    title={failing.map(({ name, answer }) => `Alerts aren’t reaching ${name}: ${answer}`).join('\n')}
     className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses.attention)}
   >
     <Webhook aria-hidden className="size-3.5" />
-    <span className="max-lg:sr-only">Webhook failing</span>
+    <span className="max-lg:sr-only">
+      {failing.length === 1 ? 'Receiver failing' : `${failing.length} receivers failing`}
+    </span>
   </Link>
 )
 

@@ -6,7 +6,7 @@ import Link from 'next/link'
 import { usePathname } from 'next/navigation'
 import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
-import { PollingBanner, StreamStatus, WebhookBadge } from '#components/alerts/header-status.tsx'
+import { PollingBanner, ReceiverBadge, StreamStatus } from '#components/alerts/header-status.tsx'
 import { NamePrompt } from '#components/alerts/people/name-prompt.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { clusterQueries } from '#components/cluster/queries.ts'
@@ -59,7 +59,7 @@ export const ConsoleFrame = ({
   const [opened, setOpened] = useState<'palette' | 'help' | 'navigation' | null>(null)
   const top = useRef<HTMLDivElement>(null)
   const close = () => setOpened(null)
-  const { hasAlerts, barCollapsed, collapseBar, isPolled, webhook } = useAlertBar()
+  const { hasAlerts, barCollapsed, collapseBar, isPolled, failingReceivers } = useAlertBar()
   const pathname = usePathname()
   useShortcuts(setOpened, opened !== null)
   useFrameTop(top)
@@ -91,7 +91,7 @@ export const ConsoleFrame = ({
               <Breadcrumb />
               <div className="ml-auto flex shrink-0 items-center gap-1">
                 <PaletteButton onClick={() => setOpened('palette')} />
-                {webhook && <WebhookBadge failure={webhook} />}
+                {failingReceivers.length > 0 && <ReceiverBadge failing={failingReceivers} />}
                 {hasAlerts && barCollapsed && <AlertBadge onExpand={() => collapseBar(false)} />}
                 <span className="mx-1.5">
                   <StreamStatus />
@@ -155,8 +155,14 @@ const useAlertBar = () => {
     setBarCollapsed(next)
     writeTab(barKey, next ? 'collapsed' : 'expanded')
   }
-  const { open, health, webhook } = feed
-  return { hasAlerts: open.length > 0, barCollapsed, collapseBar, isPolled: health.state === 'polled', webhook }
+  const { open, health, failingReceivers } = feed
+  return {
+    hasAlerts: open.length > 0,
+    barCollapsed,
+    collapseBar,
+    isPolled: health.state === 'polled',
+    failingReceivers,
+  }
 }
 
 const PaletteButton = ({ onClick }: { onClick: () => void }) => (

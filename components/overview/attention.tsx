@@ -50,8 +50,8 @@ export const Attention = () => {
   )
   const isLoaded = feed.health.state !== 'connecting' && devboxes.data !== undefined && jobs.data !== undefined
   const hasError = devboxes.isLoadingError || jobs.isLoadingError
-  const { webhook } = feed
-  const isQuiet = alerts.length + failed.length + broken.length === 0 && !webhook
+  const { failingReceivers } = feed
+  const isQuiet = alerts.length + failed.length + broken.length + failingReceivers.length === 0
   return (
     <section aria-labelledby="attention" className="mb-8">
       <h2 id="attention" className="border-b border-line pb-2 text-lg font-medium">
@@ -89,12 +89,12 @@ export const Attention = () => {
             <RelativeTime ms={create_time_ms} prefix="started" className="text-right text-muted" />
           </Item>
         ))}
-        {webhook && (
-          <Item href={`${paths.evictions()}#receivers`} name={webhook.host}>
-            <Badge tone="attention">Webhook failing</Badge>
-            <RelativeTime ms={webhook.since_ms} className="w-20 text-right text-muted" />
+        {failingReceivers.map(({ name, host, since_ms }) => (
+          <Item key={`${name} ${host}`} href={`${paths.evictions()}#receivers`} name={name}>
+            <Badge tone="attention">Receiver failing</Badge>
+            <RelativeTime ms={since_ms} className="w-20 text-right text-muted" />
           </Item>
-        )}
+        ))}
         <More count={broken.length} href={paths.benchmarkJobs()} of="failed jobs" />
       </ul>
     </section>

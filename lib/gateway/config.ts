@@ -4,6 +4,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { join, resolve } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import * as z from 'zod/mini'
+import { ReceiverFile } from './alerts/delivery/receiver-fields.ts'
 import { makeDataFolder } from './data-folder.ts'
 
 export type Config = ReturnType<typeof readConfig>
@@ -76,6 +77,9 @@ const Environment = z.object({
   DEVDECK_WEBHOOK_URL: optionalUrl((url) => httpUrl(url) !== null, webhookMessage),
   DEVDECK_WEBHOOK_SECRET: text(''),
   DEVDECK_WEBHOOK_API_KEY: text(''),
+  DEVDECK_RECEIVERS: text(''),
+  DEVDECK_RECEIVERS_ON_PAGE: text('').check(z.regex(/^(accounts)?$/, 'must be accounts or empty')),
+  DEVDECK_PRIVATE_RECEIVERS: text('').check(z.regex(/^[01]?$/, 'must be 0 or 1')),
   DEVDECK_OIDC_ISSUER: optionalUrl((url) => isIssuer(url), issuerMessage),
   DEVDECK_OIDC_CLIENT_ID: text(''),
   DEVDECK_OIDC_CLIENT_SECRET: text(''),
@@ -145,6 +149,13 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
       url === ''
         ? undefined
         : { url, secret: DEVDECK_WEBHOOK_SECRET || undefined, apiKey: DEVDECK_WEBHOOK_API_KEY || undefined },
+    receivers: {
+      inFile: readReceivers(parsed.data.DEVDECK_RECEIVERS, DEVDECK_SERVICE_URL === ''),
+      /** Whether every account may add receivers on the page, or only an operator. */
+      areForAccounts: parsed.data.DEVDECK_RECEIVERS_ON_PAGE === 'accounts',
+      /** Whether those may have private addresses. */
+      arePrivateAllowed: parsed.data.DEVDECK_PRIVATE_RECEIVERS === '1',
+    },
     /** Unspecified: how long a terminal without viewers stays connected to its shell. */
     terminalGraceMs: 10 * 60_000,
     signOn: signOnOf(parsed.data),
@@ -198,25 +209,44 @@ const signOnOf = (environment: z.output<typeof Environment>) => {
   }
 }
 
-const readRules = (file: string): SignOnRule[] => {
-  const refuse = (why: string) => new ConfigError([`DEVDECK_OIDC_ACCOUNTS ${file} ${why}`])
-  let rules: unknown
+const readRules = (file: string): SignOnRule[] =>
+  readSecretFile('DEVDECK_OIDC_ACCOUNTS', file, Rules, '[{"claim": "groups", "value": "team", "api_key": "…"}]')
+
+const readReceivers = (file: string, hasOwnService: boolean) => {
+  if (file === '') return []
+  const shape = '[{"name": "On-call", "format": "slack", "url": "https://…"}]'
+  const receivers = readSecretFile('DEVDECK_RECEIVERS', file, ReceiverFile, shape)
+  const nameless = receivers.find(({ api_key }) => api_key === undefined)
+  if (nameless && !hasOwnService)
+    throw new ConfigError([
+      `DEVDECK_RECEIVERS ${file}: ${nameless.name} needs an api_key, the account whose alerts it gets`,
+    ])
+  return receivers
+}
+
+/** Reads a JSON file that only its owner can read. */
+const readSecretFile = <Schema extends z.ZodMiniType>(
+  variable: string,
+  file: string,
+  schema: Schema,
+  shape: string,
+): z.output<Schema> => {
+  const refuse = (why: string) => new ConfigError([`${variable} ${file} ${why}`])
+  let content: unknown
   try {
     if ((statSync(file).mode & 0o077) !== 0)
-      throw refuse('contains API keys but is readable by other users; run chmod 600')
-    rules = JSON.parse(readFileSync(file, 'utf8'))
+      throw refuse('contains secrets but is readable by other users; run chmod 600')
+    content = JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    // The parser's message quotes the file, which contains keys.
+    // The parser's message quotes the file, which contains secrets.
     if (error instanceof SyntaxError) throw refuse('is not valid JSON')
     throw refuse(`cannot be read: ${(error as Error).message}`)
   }
-  const parsed = Rules.safeParse(rules)
+  const parsed = schema.safeParse(content)
   if (parsed.success) return parsed.data
-  const shape = 'must be a list like [{"claim": "groups", "value": "team", "api_key": "…"}]'
-  throw refuse(
-    `${shape}: ${parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; ')}`,
-  )
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim())
+  throw refuse(`must be a list like ${shape}: ${problems.join('; ')}`)
 }
 
 type IsTrusted = (address: string, hop: number) => boolean

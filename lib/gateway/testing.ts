@@ -67,6 +67,7 @@ export const startConsole = async (
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],
     webhook: undefined,
+    receivers: { inFile: [], areForAccounts: false, arePrivateAllowed: true },
     signOn: undefined,
     terminalGraceMs: 600_000,
     isTrustedProxy: () => false,

@@ -56,6 +56,8 @@ export interface Alert {
   work?: { commands: number }
   /** Silenced when raised: the webhook gets it after the silence. `again`: as a reminder. */
   withheld?: 'first' | 'again'
+  /** Ids of the receivers that got it; they also get everything that follows. */
+  receivers?: string[]
   /** The last acknowledgment. A `new` alert that has one was raised again since. */
   acknowledged_by: string | null
   acknowledged_ms: number | null
@@ -126,20 +128,10 @@ export interface PollHealth {
   problem: string | null
 }
 
-/** Set after repeated failures or a final rejection. */
-export interface WebhookFailure {
+export interface FailingReceiver {
+  name: string
   host: string
   since_ms: number
-  answer: string
-}
-
-export interface WebhookDelivery {
-  id: string
-  event: AlertEventName
-  n_alerts: number
-  at_ms: number
-  attempts: number
-  delivered: boolean | null
   answer: string
 }
 
@@ -204,19 +196,20 @@ export interface Receivers {
   receivers: Receiver[]
   /** Why this session can't add any; null if it can. */
   add_refusal: string | null
+  /** Whether alerts are sent even while no page of the account is open. */
+  watches_alone: boolean
 }
 
 /** Items of the `alerts.watch` topic: a snapshot, then changes. */
 export type AlertItem =
   | {
       event: 'snapshot'
-      data: { alerts: Alert[]; silences: Silence[]; followed_jobs: string[]; webhook: WebhookFailure | null }
+      data: { alerts: Alert[]; silences: Silence[]; followed_jobs: string[]; receivers: { failing: FailingReceiver[] } }
     }
   | { event: 'alert'; data: Alert }
   | { event: 'silences'; data: Silence[] }
   | { event: 'followed_jobs'; data: string[] }
-  /** Null once a message is accepted again. */
-  | { event: 'webhook'; data: WebhookFailure | null }
+  | { event: 'receivers'; data: { failing: FailingReceiver[] } }
 
 /** Per account; the oldest closed alerts are pruned first. */
 export const maxStoredAlerts = 10_000
@@ -248,12 +241,6 @@ export interface AlertHealth {
   stream: AlertStreamHealth
   looks: PollHealth
   unwritten: string | null
-  webhook: {
-    /** Host only, because the path may contain a secret; null if no webhook is set up. */
-    host: string | null
-    watches_alone: boolean
-    deliveries: WebhookDelivery[]
-  }
 }
 
 export const hasHappened = ({ kind }: Pick<Alert, 'kind'>): boolean =>

@@ -11,7 +11,12 @@ afterEach(cleanup)
 
 const show = (list: Partial<ReceiverList>) => {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })
-  client.setQueryData(receiverQueries.list().queryKey, { receivers: [], add_refusal: null, ...list })
+  client.setQueryData(receiverQueries.list().queryKey, {
+    receivers: [],
+    add_refusal: null,
+    watches_alone: true,
+    ...list,
+  })
   render(
     <QueryClientProvider client={client}>
       <Receivers />

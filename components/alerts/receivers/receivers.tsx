@@ -52,6 +52,12 @@ export const Receivers = () => {
           itself stops.
         </p>
       )}
+      {data && data.receivers.length > 0 && !data.watches_alone && (
+        <p className="text-attention">
+          Alerts are only sent while a page of this account is open. Set DEVDECK_WEBHOOK_API_KEY to send them at any
+          time.
+        </p>
+      )}
       {data && data.receivers.length > 0 && (
         <ul className="border-t border-line">
           {data.receivers.map((receiver) => (

@@ -5,7 +5,7 @@ import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Alert, AlertItem } from '#lib/protocol/alerts.ts'
 import { closeSlots } from '../registry/registry.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
-import { alertBookFor, alerts, startWebhook } from './alert-books.ts'
+import { alertBookFor, alerts, startReceivers } from './alert-books.ts'
 
 const soon = { timeout: 60_000 }
 const minute = 60_000
@@ -287,7 +287,7 @@ describe('the webhook without open pages', () => {
   it.each([401, 403, 404, 500])('is notified after the watch failed with %i', async (status) => {
     failing = { '/v1/devboxes/evictions/watch': status }
     pending = [eviction('dbx_1')]
-    await startWebhook(new AbortController().signal)
+    await startReceivers(new AbortController().signal)
     await vi.waitFor(() => expect(alertBookFor(owner).health().state).toMatch(/refused|retrying/), soon)
     failing = {}
     // Any other call with the key that succeeds.
@@ -298,7 +298,7 @@ describe('the webhook without open pages', () => {
   it('is notified if the service has no accounts', async () => {
     failing = { '/v1/accounts/me': 404 }
     pending = [eviction('dbx_1')]
-    await startWebhook(new AbortController().signal)
+    await startReceivers(new AbortController().signal)
     await vi.waitFor(() => expect(received).toEqual(['raised dbx_1']), soon)
   })
 })

@@ -35,10 +35,14 @@ import {
   settledMs,
   silencedBy,
   silenceEnded,
+  testAlert,
   unacknowledged,
   unseenMs,
 } from './alert-rules.ts'
 import type { AlertStore, HistoryQuery } from './alert-store.ts'
+import { AccountReceivers } from './delivery/account-receivers.ts'
+import { deliveryTimes } from './delivery/channel.ts'
+import type { ReceiverSettings } from './delivery/receiver-fields.ts'
 import { callTimeoutMs, devboxLookups, limitTo } from './describe-devbox.ts'
 import { type EvictionEvent, type EvictionStreamState, EvictionWatch } from './eviction-watch.ts'
 import { interruptedCommands } from './interrupted-work.ts'
@@ -46,13 +50,15 @@ import { OpenAlerts } from './open-alerts.ts'
 import { applyPoll, type Poll, ServicePoller } from './service-poller.ts'
 import { WatchHealth } from './watch-health.ts'
 import { type Observed, OutageMonitor } from './watch-outage.ts'
-import type { Webhook } from './webhook.ts'
 
 interface Options {
   account: string
   store: AlertStore
-  webhook?: Webhook | undefined
   urlOf(alertId: string): string
+  /** Receivers of the environment and the file for this account. */
+  configuredReceivers(): readonly ReceiverSettings[]
+  /** Whether receivers added on the page may have private addresses. */
+  arePrivateReceiversAllowed: boolean
 }
 
 /** After this time, pages get an eviction without its devbox name. */
@@ -60,7 +66,6 @@ const describeMs = 500
 /** Alerts handled per event loop turn, about 10 ms. */
 const batchSize = 100
 const lingerMs = 30_000
-const testMs = 60_000
 /** Minimum time between changes of the key while the service refuses every one. */
 const switchKeyMs = 30_000
 
@@ -74,12 +79,13 @@ export interface AlertListener {
 
 /**
  * The alerts of one account, from its eviction stream and from polling the service. Stores them and sends them to every
- * page and to the webhook. Active while a page listens, or always after `stay`. Pages may use different API keys of the
+ * page and to receivers. Active while a page listens, or always after `stay`. Pages may use different API keys of the
  * account: the book uses one, and switches when its page leaves or the service refuses it.
  */
 export class AlertBook {
   readonly #options: Options
   readonly #account: KeyHolder['account']
+  readonly receivers: AccountReceivers
   readonly #poller: ServicePoller
   readonly #outages: OutageMonitor
   readonly #open: OpenAlerts
@@ -118,10 +124,21 @@ export class AlertBook {
     this.#account = account
     this.#apiKey = api_key
     this.#options = options
-    const { store, account: stored, webhook } = options
+    const { store, account: stored } = options
     this.#silences = store.silences(stored)
     this.#open = new OpenAlerts(store, stored)
-    if (webhook) webhook.onChange = () => this.#emit({ event: 'webhook', data: webhook.failure })
+    this.receivers = new AccountReceivers({
+      account,
+      stored,
+      outbox: store.outbox,
+      times: deliveryTimes,
+      urlOf: options.urlOf,
+      configured: options.configuredReceivers,
+      isPrivateAllowed: options.arePrivateReceiversAllowed,
+      open: () => this.#open.all(),
+      sees: () => this.sees,
+      onChange: () => this.#emit({ event: 'receivers', data: { failing: this.receivers.failing() } }),
+    })
     this.#followedJobs = store.followedJobs(stored)
     this.#polledMs = store.polledMs(stored)
     this.#poller = new ServicePoller({
@@ -161,10 +178,6 @@ export class AlertBook {
     return this.#ownKey !== undefined
   }
 
-  get webhook(): Webhook | undefined {
-    return this.#options.webhook
-  }
-
   snapshot(): AlertItem {
     this.#snapshot ??= this.#newSnapshot()
     return this.#snapshot
@@ -172,10 +185,10 @@ export class AlertBook {
 
   #newSnapshot(): AlertItem {
     const alerts = this.#open.all().sort(byUrgency)
-    const webhook = this.webhook?.failure ?? null
+    const receivers = { failing: this.receivers.failing() }
     return {
       event: 'snapshot',
-      data: { alerts, silences: this.silences(), followed_jobs: this.#followedJobs, webhook },
+      data: { alerts, silences: this.silences(), followed_jobs: this.#followedJobs, receivers },
     }
   }
 
@@ -299,17 +312,12 @@ export class AlertBook {
 
   /** Raises a test alert, which is delivered like any other. */
   test(): Alert {
-    const deadline_ms = serviceNow() + testMs
-    const subject: Subject = { id: `test@${deadline_ms}`, kind: 'test', devbox_id: 'test', deadline_ms }
-    const alert = raised(subject, { devbox_name: null, metadata: {}, found_late: false }, serviceNow())
-    this.#put(alert)
-    this.#sendWebhook('alert.test', alert)
-    return alert
+    return this.#put(testAlert(serviceNow()), 'alert.test', true)
   }
 
   close(): void {
     this.#unlisten()
-    this.#options.webhook?.close()
+    this.receivers.close()
     this.#arrived.clear()
     this.#described.clear()
     this.#counting.clear()
@@ -414,8 +422,9 @@ export class AlertBook {
     if (before) this.#close(before, 'moved')
     const next = raised(subject, details, serviceNow(), before)
     if (!known) return next
-    const { first_heard_ms, alarms, log = [] } = known
-    return logged({ ...next, first_heard_ms, alarms: alarms + next.alarms, log }, ...(next.log ?? []))
+    const { first_heard_ms, alarms, log = [], receivers } = known
+    const again = { ...next, first_heard_ms, alarms: alarms + next.alarms, log, ...(receivers && { receivers }) }
+    return logged(again, ...(next.log ?? []))
   }
 
   #onPoll(poll: Poll): void {
@@ -538,9 +547,7 @@ export class AlertBook {
       const alert = this.#open.find(id)
       const next = alert && change(alert)
       if (!next) return
-      this.#put(next)
-      if (event) this.#sendWebhook(event, next)
-      changed.push(next)
+      changed.push(this.#put(next, event))
     })
     return changed
   }
@@ -548,22 +555,22 @@ export class AlertBook {
   #close(alert: Alert, state: Parameters<typeof closed>[1], stopped?: Alert['stopped'], by?: string): void {
     const next = closed(alert, state, serviceNow(), stopped, by)
     if (!next) return
-    this.#put(next)
-    if (next.kind !== 'test') this.#sendWebhook('alert.closed', next)
+    this.#put(next, 'alert.closed')
   }
 
   /** Stores and announces the alert; while silenced, only pages get it. */
   #announce(alert: Alert): void {
-    if (alert.state !== 'new') return void this.#put(alert)
     const { withheld, ...announced } = alert
     const nowMs = serviceNow()
     const silences = this.#silences.filter((silence) => isSilenced(alert, [silence], nowMs))
-    if (silences.length > 0) {
+    const isSilent = silences.length > 0
+    // Acknowledged at another deadline.
+    if (alert.state !== 'new') return void this.#put(alert, 'alert.acknowledged', !isSilent && !withheld)
+    if (isSilent) {
       const silenced = raisedSilenced(announced, silences, nowMs)
       return void this.#put({ ...silenced, withheld: withheld ?? (alert.alarms > 1 ? 'again' : 'first') })
     }
-    this.#put(announced)
-    this.#sendWebhook('alert.raised', announced)
+    this.#put(announced, 'alert.raised', true)
   }
 
   async #announceWithheld(): Promise<void> {
@@ -571,11 +578,6 @@ export class AlertBook {
       const alert = this.#open.get(id)
       if (alert && !isSilenced(alert, this.#silences, serviceNow())) this.#announce(alert)
     })
-  }
-
-  /** Once announced, an alert is followed up even while silenced, so that receivers learn of its end. */
-  #sendWebhook(event: AlertEventName, alert: Alert): void {
-    if (alert.withheld !== 'first') this.webhook?.send(event, alert, this.#options.urlOf(alert.id))
   }
 
   #reloadSilences(): void {
@@ -607,10 +609,19 @@ export class AlertBook {
     })
   }
 
-  #put(alert: Alert): void {
-    this.#open.put(alert)
+  /**
+   * Stores an alert with the messages about `event`. Receivers that got its announcement also get all later events, even
+   * while it is silenced.
+   */
+  #put(changed: Alert, event?: AlertEventName, isFirst = false): Alert {
+    const { alert, messages } = event
+      ? this.receivers.address(event, changed, isFirst)
+      : { alert: changed, messages: [] }
+    this.#open.put(alert, messages)
+    this.receivers.send(messages)
     this.#emit({ event: 'alert', data: alert })
     if (isOpen(alert)) this.#wakeBy(this.#dueOf(alert))
+    return alert
   }
 
   #emit(item: AlertItem): void {

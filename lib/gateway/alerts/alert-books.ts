@@ -6,15 +6,23 @@ import type { KeyHolder } from '../accounts/types.ts'
 import type { ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
-import { serviceNow } from '../upstream/clock.ts'
 import { AlertBook } from './alert-book.ts'
 import { AlertStore } from './alert-store.ts'
-import { Webhook } from './webhook.ts'
+import { configuredReceivers } from './delivery/configured-receivers.ts'
+import { unseal } from './delivery/sealed-target.ts'
 
-/** Alert books by account id, over one store. */
+/** Alert books by account id, over one store. `keys`: the accounts of the API keys that receivers are configured for. */
 export const alerts = slot(
   'alerts',
-  () => ({ books: new Map<string, AlertBook>(), store: new AlertStore(registry().config.dataDir) }),
+  () => {
+    const { config, service } = registry()
+    return {
+      books: new Map<string, AlertBook>(),
+      store: new AlertStore(config.dataDir),
+      configured: configuredReceivers(config, () => service.ownKey()),
+      accounts: new Map<string, string>(),
+    }
+  },
   ({ books, store }) => {
     for (const book of books.values()) book.close()
     store.close()
@@ -28,20 +36,27 @@ export const storedAlerts = ({ account: { id } }: Pick<KeyHolder, 'account'>) =>
 })
 
 export const alertBookFor = (holder: KeyHolder): AlertBook => {
-  const { id, name } = holder.account
+  const { id } = holder.account
   const { config, origins } = registry()
-  const { books } = alerts()
+  const { books, configured, accounts } = alerts()
+  const isNewKey = accounts.get(holder.api_key) !== id && configured.some(({ apiKey }) => apiKey() === holder.api_key)
+  if (isNewKey) accounts.set(holder.api_key, id)
   const found = books.get(id)
+  if (found && isNewKey) found.receivers.refresh()
   if (found) return found
   const book = new AlertBook(holder, {
     ...storedAlerts(holder),
-    webhook: config.webhook && new Webhook(config.webhook, { id, name }, serviceNow),
+    configuredReceivers: () =>
+      configured.filter(({ isForEveryAccount, apiKey }) => isForEveryAccount || accounts.get(apiKey() ?? '') === id),
+    arePrivateReceiversAllowed: config.receivers.arePrivateAllowed,
     urlOf: (alertId) =>
       `${config.publicOrigins[0] ?? [...origins.values()][0] ?? ''}/evictions?alert=${encodeURIComponent(alertId)}`,
   })
   books.set(id, book)
   return book
 }
+
+const storedAccount = (id: string) => `${serviceIdentity()} ${id}`
 
 /** Pages that suspend, shut down or keep a devbox alive change its alerts. */
 export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session, header }, response) => {
@@ -52,17 +67,22 @@ export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session, hea
   if (endpoint.id === devboxes.shutdown.id) book?.stopDevbox(id, 'shut down', personLabel(session, header))
 }
 
-/** Sends alerts to the webhook even with no page open. Retries every minute, whatever the error, until `signal` aborts. */
-export const startWebhook = async (signal: AbortSignal): Promise<void> => {
-  const { config, service } = registry()
-  const api_key = config.webhook && (config.webhook.apiKey ?? service.ownKey())
-  if (!api_key) return
+/** Watches every account that has receivers, even with no page open. Retries every minute until `signal` aborts. */
+export const startReceivers = async (signal: AbortSignal): Promise<void> => {
+  const { store, configured } = alerts()
+  const stored = store.outbox.receivers().filter(({ account }) => account.startsWith(storedAccount('')))
+  const opened = await Promise.all(stored.map(({ receiver }) => unseal(receiver.sealed)))
+  const keys = [...configured.map(({ apiKey }) => apiKey()), ...opened.map((target) => target?.api_key)]
+  await Promise.all([...new Set(keys)].map((key) => key !== undefined && watchAccount(key, signal)))
+}
+
+const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void> => {
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
       const account = await verifyKey(api_key)
       return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
-      if (attempt === 0) console.error(`The webhook is waiting for the service: ${(error as Error).message}`)
+      if (attempt === 0) console.error(`Receivers of alerts wait for the service: ${(error as Error).message}`)
       await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 45_000 }), signal)
     }
   }

@@ -57,6 +57,12 @@ export const raised = (subject: Subject, details: AlertDetails, nowMs: number, b
   }
 }
 
+export const testAlert = (nowMs: number): Alert => {
+  const deadline_ms = nowMs + testMs
+  const subject: Subject = { id: `test@${deadline_ms}`, kind: 'test', devbox_id: 'test', deadline_ms }
+  return raised(subject, { devbox_name: null, metadata: {}, found_late: false }, nowMs)
+}
+
 export const reopened = ({ stopped: _, ...alert }: Alert, nowMs: number): Alert => {
   const { acknowledged_ms, raised_ms, alarms } = alert
   const isAcknowledged = acknowledged_ms !== null && (acknowledged_ms >= raised_ms || alarms === 0)
@@ -198,3 +204,4 @@ export const settledMs = 2_000
 /** Unseen past events are closed after a day. */
 export const unseenMs = 24 * 3_600_000
 const maxWaitMs = 60_000
+const testMs = 60_000

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AlertOutcome } from '#lib/protocol/alert-outcomes.ts'
 import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol/alerts.ts'
 import { openConsoleDatabase } from '../data-folder.ts'
+import { type Message, Outbox } from './delivery/outbox.ts'
 
 export interface AlertFilter {
   state?: string | undefined
@@ -43,9 +44,12 @@ export class AlertStore {
   readonly #statements = new Map<string, StatementSync>()
   /** Alerts that could not be written, by account and id. */
   readonly #unwritten = new Map<string, { account: string; alert: Alert }>()
+  /** Other writes, in order. */
+  #writes: (() => void)[] = []
   #isBatching = false
   #closed = 0
   readonly #toPrune = new Set<string>()
+  readonly outbox: Outbox
   problem: string | null = null
 
   constructor(dataDir: string) {
@@ -67,17 +71,22 @@ export class AlertStore {
       CREATE TABLE IF NOT EXISTS looks (account TEXT PRIMARY KEY, looked_ms INTEGER NOT NULL) WITHOUT ROWID;
     `,
     )
+    this.outbox = new Outbox({
+      database: this.#database,
+      prepare: (sql) => this.#prepare(sql),
+      write: (write) => this.#write(write),
+    })
   }
 
   close(): void {
     this.#database.close()
   }
 
-  /** Never throws: alerts must work even with a full disk. Unwritten ones are retried with the next write. */
-  put(account: string, alert: Alert): void {
+  /** Stores an alert with the messages about it, in one transaction. */
+  put(account: string, alert: Alert, messages: readonly Message[] = []): void {
     this.#unwritten.set(`${account} ${alert.id}`, { account, alert })
     if (!isOpen(alert) && this.#closed++ % pruneEvery === 0) this.#toPrune.add(account)
-    if (!this.#isBatching) this.#write()
+    this.#write(() => this.outbox.insert(account, messages))
   }
 
   /** Writes what `change` puts in one transaction. */
@@ -87,15 +96,22 @@ export class AlertStore {
       change()
     } finally {
       this.#isBatching = false
-      if (this.#unwritten.size > 0) this.#write()
+      if (this.#writes.length > 0) this.#flush()
     }
   }
 
-  #write(): void {
+  #write(write: () => void): void {
+    this.#writes.push(write)
+    if (!this.#isBatching) this.#flush()
+  }
+
+  /** Never throws: alerts must work even with a full disk. Failed writes are retried with the next one. */
+  #flush(): void {
     this.#try(() => {
       this.#database.exec('BEGIN')
       try {
         for (const { account, alert } of this.#unwritten.values()) this.#put(account, alert)
+        for (const write of this.#writes) write()
         for (const account of this.#toPrune) this.#prune(account)
         this.#database.exec('COMMIT')
       } catch (error) {
@@ -103,6 +119,7 @@ export class AlertStore {
         throw error
       }
       this.#unwritten.clear()
+      this.#writes = []
       this.#toPrune.clear()
     })
   }
@@ -135,8 +152,8 @@ export class AlertStore {
   }
 
   get(account: string, id: string): Alert | undefined {
-    const unwritten = this.#unwritten.get(`${account} ${id}`)?.alert
-    if (unwritten) return unwritten
+    const unwritten = this.#unwritten.get(`${account} ${id}`)
+    if (unwritten) return unwritten.alert
     return this.#rows('SELECT alert AS json FROM alerts WHERE account = ? AND id = ?', account, id)[0] as
       | Alert
       | undefined
@@ -247,7 +264,7 @@ export class AlertStore {
   #try(write: () => void): void {
     try {
       write()
-      if (this.#unwritten.size === 0) this.problem = null
+      if (this.#writes.length === 0) this.problem = null
     } catch (error) {
       if (this.problem === null) console.error('Could not store alerts:', error)
       this.problem = (error as Error).message

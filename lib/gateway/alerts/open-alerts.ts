@@ -1,5 +1,6 @@
 import { type Alert, isOpen } from '#lib/protocol/alerts.ts'
 import type { AlertStore } from './alert-store.ts'
+import type { Message } from './delivery/outbox.ts'
 
 /** An account's open alerts, in memory and indexed by devbox. */
 export class OpenAlerts {
@@ -59,9 +60,9 @@ export class OpenAlerts {
     }
   }
 
-  put(alert: Alert): void {
+  put(alert: Alert, messages: readonly Message[]): void {
     this.hold(alert)
-    this.#store.put(this.#account, alert)
+    this.#store.put(this.#account, alert, messages)
   }
 
   /** Calls still in progress then find no alert to change. */

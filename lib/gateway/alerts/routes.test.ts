@@ -17,7 +17,7 @@ let gateway: TestConsole
 let account: Account
 let cookie: string
 /** The webhook's messages. */
-let received: { event: string; alert: Alert }[]
+let received: { event: string; alerts: Alert[] }[]
 let statuses: number[]
 let receiver: Awaited<ReturnType<typeof startServer>>
 beforeAll(async () => {
@@ -213,14 +213,15 @@ describe('the webhook', () => {
     statuses = Array.from({ length: 50 }, () => 403)
     const page = listen()
     await ask('POST', '/test')
-    const failure = { host: new URL(receiver.url).host, since_ms: expect.any(Number), answer: 'HTTP 403' }
-    await vi.waitFor(() => expect(page.items).toContainEqual({ event: 'webhook', data: failure }), soon)
+    const failing = [
+      { name: 'Webhook', host: new URL(receiver.url).host, since_ms: expect.any(Number), answer: 'HTTP 403' },
+    ]
+    await vi.waitFor(() => expect(page.items).toContainEqual({ event: 'receivers', data: { failing } }), soon)
     // Also to one that is opened later.
-    expect(listen().items.at(-1)?.data).toMatchObject({ webhook: failure })
-    expect(JSON.stringify((await ask('GET', '/health')).body)).not.toMatch(/\/hook|a shared secret/)
+    expect(listen().items.at(-1)?.data).toMatchObject({ receivers: { failing } })
     statuses = []
-    await ask('POST', '/test')
-    await vi.waitFor(() => expect(page.items).toContainEqual({ event: 'webhook', data: null }), soon)
+    await ask('POST', '/receivers/environment/retry')
+    await vi.waitFor(() => expect(page.items).toContainEqual({ event: 'receivers', data: { failing: [] } }), soon)
   })
 
   it('is notified of open alerts when their silence ends or expires', async () => {
@@ -228,8 +229,9 @@ describe('the webhook', () => {
     const byTime = await devbox('by-time', { team: 'two' })
     const raised = () =>
       received
-        .filter(({ event, alert }) => event === 'alert.raised' && [byHand, taken, byTime].includes(alert.devbox_id))
-        .map(({ alert }) => alert.devbox_id)
+        .filter(({ event }) => event === 'alert.raised')
+        .flatMap(({ alerts }) => alerts.map(({ devbox_id }) => devbox_id))
+        .filter((id) => [byHand, taken, byTime].includes(id))
     const page = listen()
     const first = await silence('one', inOneHour())
     const untilMs = Date.now() + 3_000
@@ -256,7 +258,10 @@ describe('the webhook', () => {
     const before = gateway
     await start(dataDir)
     const after = listen()
-    await vi.waitFor(() => expect(received.map(({ alert }) => alert.devbox_id)).toContain(id), soon)
+    await vi.waitFor(
+      () => expect(received.flatMap(({ alerts }) => alerts.map(({ devbox_id }) => devbox_id))).toContain(id),
+      soon,
+    )
     const { log = [] } = await after.until(id, 'new')
     expect(log.map(({ what }) => what)).toEqual(['raised', 'silenced', 'silence_ended'])
     const { body } = await gateway.ask(cookie, 'GET', '/api/activity?search=end_silence')

@@ -16,36 +16,35 @@ import {
   type AlertPeople,
   type ChangedAlerts,
   maxStoredAlerts,
-  type Receivers,
 } from '#lib/protocol/alerts.ts'
 import { cleanName, unverified } from '#lib/protocol/session.ts'
 import type { ShiftReport } from '#lib/protocol/shift-report.ts'
 import { shiftReportMarkdown } from '#lib/protocol/shift-report-markdown.ts'
 import { personLabel } from '../accounts/person.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
-import type { Session } from '../accounts/types.ts'
 import { actorOf, recordDone, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
-import type { ReadHeader } from '../http/origin.ts'
 import { rowExport } from '../http/row-export.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
-import type { AlertBook } from './alert-book.ts'
 import { alertBookFor, storedAlerts } from './alert-books.ts'
 import { alertRecap, alertSummary, shiftReport } from './alert-reports.ts'
+import { type AlertAction, type AlertRequest, read } from './alert-request.ts'
+import { receiverActions } from './delivery/receiver-routes.ts'
 import { callTimeoutMs } from './describe-devbox.ts'
 
 /** Handles `/api/alerts` and everything below. */
 export const handleAlerts = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { pathname, searchParams } = new URL(request.url)
-    const [what = 'history', id] = pathname.split('/').slice(3)
-    const action = actions[`${request.method} ${what}${id === undefined ? '' : '/:id'}`]
+    const [what = 'history', id, verb] = pathname.split('/').slice(3)
+    const route = [what, ...(id === undefined ? [] : [':id']), ...(verb === undefined ? [] : [verb])].join('/')
+    const action = actions[`${request.method} ${route}`]
     if (!action) throw new HttpError('not_found', `${request.method} ${pathname} does not exist`)
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
-    const hasBody = request.method === 'POST' && what !== 'test'
-    const header: ReadHeader = (name) => request.headers.get(name)
+    const hasBody = request.method === 'POST' && !bodyless.has(route)
+    const header = (name: string) => request.headers.get(name)
     return action({
       session,
       person: personLabel(session, header),
@@ -57,18 +56,9 @@ export const handleAlerts = (request: Request): Promise<Response> =>
     })
   })
 
-interface AlertRequest {
-  session: Session
-  /** Label of the caller. */
-  person: string
-  header: ReadHeader
-  book: AlertBook
-  query: unknown
-  body: unknown
-  id: string
-}
+const bodyless = new Set(['test', 'receivers/:id/test', 'receivers/:id/retry'])
 
-const actions: Record<string, (request: AlertRequest) => Response | Promise<Response>> = {
+const actions: Record<string, AlertAction> = {
   'GET history': ({ book, query }) => {
     const { format, ...given } = read(HistoryQuery, query)
     const fields = inPeriod(given)
@@ -89,13 +79,12 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
     const { from_ms = periodStartMs('12h', serviceNow()) } = read(RecapQuery, query)
     return json((await alertRecap(storedAlerts(session), from_ms)) satisfies AlertRecap)
   },
-  'GET report': async ({ session, book: { webhook }, query }) => {
+  'GET report': async ({ session, book, query }) => {
     const { format, ...given } = read(ReportQuery, query)
     const now_ms = serviceNow()
     const { from_ms = periodStartMs('12h', now_ms), to_ms = now_ms } = inPeriod(given)
     if (from_ms >= to_ms) throw new HttpError('invalid_argument', 'from_ms must be before to_ms', { field: 'from_ms' })
-    const receivers = webhook ? [webhook.receiver()] : []
-    const report = await shiftReport(storedAlerts(session), receivers, { from_ms, to_ms, now_ms })
+    const report = await shiftReport(storedAlerts(session), book.receivers.list(), { from_ms, to_ms, now_ms })
     if (format === 'json') return json(report satisfies ShiftReport)
     return new Response(shiftReportMarkdown(report), {
       headers: {
@@ -106,24 +95,9 @@ const actions: Record<string, (request: AlertRequest) => Response | Promise<Resp
       },
     })
   },
-  'GET health': ({ book }) => {
-    const { webhook } = book
-    return json({
-      stream: book.health(),
-      looks: book.pollHealth(),
-      unwritten: book.storeProblem,
-      webhook: {
-        host: webhook?.host ?? null,
-        watches_alone: book.staysListening,
-        deliveries: webhook?.deliveries ?? [],
-      },
-    } satisfies AlertHealth)
-  },
-  'GET receivers': ({ book: { webhook } }) =>
-    json({
-      receivers: webhook ? [webhook.receiver()] : [],
-      add_refusal: 'Receivers are set up in the environment',
-    } satisfies Receivers),
+  'GET health': ({ book }) =>
+    json({ stream: book.health(), looks: book.pollHealth(), unwritten: book.storeProblem } satisfies AlertHealth),
+  ...receiverActions,
   'GET alert/:id': ({ book, id }) => {
     const alert = book.alert(id)
     if (!alert) throw new HttpError('not_found', `Alert ${id} not found`)
@@ -320,11 +294,3 @@ const DrillRequest = z.object({
   devbox_id: text(256),
   in_seconds: z.int().check(z.minimum(1), z.maximum(86_400, 'must be at most a day')),
 })
-
-const read = <Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> => {
-  const { data, error } = schema.safeParse(value)
-  if (data !== undefined) return data
-  const { path = [], message = 'is invalid' } = error?.issues[0] ?? {}
-  const field = path.join('.')
-  throw new HttpError('invalid_argument', `${field} ${message}`.trim(), { field })
-}

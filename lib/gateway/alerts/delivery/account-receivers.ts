@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Alert,
+  type AlertEventName,
+  type Delivery,
+  type FailingReceiver,
+  type Receiver,
+  type ReceiverFilter,
+  type Severity,
+  severityOf,
+} from '#lib/protocol/alerts.ts'
+import type { Channel } from './channel.ts'
+import { Heartbeat } from './heartbeat.ts'
+import type { Message, StoredReceiver } from './outbox.ts'
+import type { ReceiverSettings } from './receiver-fields.ts'
+import { type SealedTarget, seal, unseal } from './sealed-target.ts'
+import { Sender, type SenderOptions } from './sender.ts'
+
+interface Options extends SenderOptions {
+  /** Receivers of the environment and the file that are for this account. */
+  configured(): readonly ReceiverSettings[]
+  /** Whether receivers of the page may have private addresses. */
+  isPrivateAllowed: boolean
+  sees(): boolean
+}
+
+/** The receivers of one account. */
+export class AccountReceivers {
+  readonly #options: Options
+  readonly #channels = new Map<string, { settings: ReceiverSettings; channel: Channel }>()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.refresh()
+  }
+
+  /** Starts receivers that were added or whose account became known. */
+  refresh(): void {
+    const stored = this.#stored().map((receiver) => this.#settingsOf(receiver))
+    for (const settings of [...this.#options.configured(), ...stored])
+      if (!this.#channels.has(settings.id)) this.#start(settings)
+  }
+
+  list(): Receiver[] {
+    return [...this.#channels.values()].map(({ settings, channel }) => {
+      const { target: _, isPrivateAllowed: __, ...shown } = settings
+      return { ...shown, ...channel.state() }
+    })
+  }
+
+  failing(): FailingReceiver[] {
+    return this.list().flatMap(({ name, host, failure }) => (failure ? [{ name, host, ...failure }] : []))
+  }
+
+  /**
+   * Returns the messages about an event of an alert, and the alert with the receivers that get them. Receivers whose
+   * filter matched once also get all later events. `isFirst`: the event announces the alert.
+   */
+  address(event: AlertEventName, alert: Alert, isFirst: boolean): { alert: Alert; messages: Message[] } {
+    const known = alert.receivers ?? []
+    const receivers = [...this.#channels.values()].flatMap(({ settings }) => {
+      const isWanted = known.includes(settings.id) || (isFirst && wants(settings, alert))
+      // Of a test, only an incident has to be closed.
+      const isNeeded = alert.kind !== 'test' || event === 'alert.test' || settings.format === 'pagerduty'
+      return isWanted && isNeeded ? [settings.id] : []
+    })
+    const at_ms = Date.now()
+    return {
+      alert: receivers.length === 0 ? alert : { ...alert, receivers: [...new Set([...known, ...receivers])] },
+      messages: receivers.map((receiver) => ({ receiver, event, at_ms, alert })),
+    }
+  }
+
+  /** Sends messages that were stored with their alert. */
+  send(messages: readonly Message[]): void {
+    for (const message of messages) this.#channels.get(message.receiver)?.channel.push([message])
+  }
+
+  async add(
+    receiver: Omit<StoredReceiver, 'id' | 'sealed' | 'host' | 'has_secret' | 'is_paused'>,
+    target: SealedTarget,
+  ) {
+    const id = `rcv_${randomUUID()}`
+    this.#put({ ...receiver, ...(await this.#sealed(target)), id, is_paused: false })
+    return this.#find(id)
+  }
+
+  /** Missing fields of `target` stay as they are. */
+  async change(id: string, change: Partial<StoredReceiver>, target: Partial<SealedTarget>) {
+    const stored = this.#stored().find((receiver) => receiver.id === id)
+    if (!stored) return undefined
+    const before = await unseal(stored.sealed)
+    const next = { ...before, ...target }
+    const sealed = next.url && next.api_key ? await this.#sealed(next as SealedTarget) : {}
+    this.#put({ ...stored, ...change, ...sealed })
+    return this.#find(id)
+  }
+
+  remove(id: string): void {
+    this.#channels.get(id)?.channel.close()
+    this.#channels.delete(id)
+    this.#options.outbox.deleteReceiver(this.#options.stored, id)
+    this.#options.onChange()
+  }
+
+  retryNow(id: string): void {
+    this.#channels.get(id)?.channel.retryNow()
+  }
+
+  /** Sends a test alert to one receiver. */
+  async test(id: string, alert: Alert): Promise<Delivery | undefined> {
+    const { channel, settings } = this.#channels.get(id) ?? {}
+    const delivery = await channel?.test(alert)
+    if (delivery?.state !== 'delivered' || settings?.format !== 'pagerduty') return delivery
+    // Closes the incident.
+    const closed: Alert = { ...alert, state: 'passed', closed_ms: Date.now() }
+    const messages: Message[] = [{ receiver: id, event: 'alert.closed', at_ms: Date.now(), alert: closed }]
+    this.#options.outbox.add(this.#options.stored, messages)
+    this.send(messages)
+    return delivery
+  }
+
+  close(): void {
+    for (const { channel } of this.#channels.values()) channel.close()
+  }
+
+  #find(id: string): Receiver | undefined {
+    return this.list().find((receiver) => receiver.id === id)
+  }
+
+  #stored(): StoredReceiver[] {
+    const { outbox, stored } = this.#options
+    return outbox.receivers().flatMap(({ account, receiver }) => (account === stored ? [receiver] : []))
+  }
+
+  async #sealed({ url, secret, api_key }: SealedTarget) {
+    const sealed = await seal({ url, ...(secret && { secret }), api_key })
+    return { sealed, host: new URL(url).host, has_secret: !!secret }
+  }
+
+  #put(receiver: StoredReceiver): void {
+    this.#options.outbox.putReceiver(this.#options.stored, receiver)
+    const settings = this.#settingsOf(receiver)
+    const known = this.#channels.get(receiver.id)
+    if (known) {
+      known.settings = settings
+      known.channel.update(settings)
+    } else this.#start(settings)
+  }
+
+  #start(settings: ReceiverSettings): void {
+    const { sees } = this.#options
+    const channel =
+      settings.format === 'heartbeat'
+        ? new Heartbeat(settings, { ...this.#options, sees })
+        : new Sender(settings, this.#options)
+    this.#channels.set(settings.id, { settings, channel })
+  }
+
+  #settingsOf({ sealed, ...receiver }: StoredReceiver): ReceiverSettings {
+    let opened: Promise<SealedTarget | undefined> | undefined
+    return {
+      ...receiver,
+      source: 'page',
+      isPrivateAllowed: this.#options.isPrivateAllowed,
+      target: () => {
+        opened ??= unseal(sealed)
+        return opened
+      },
+    }
+  }
+}
+
+/** Tests go to every receiver. */
+const wants = ({ filter, is_paused, format }: ReceiverSettings, alert: Alert): boolean =>
+  format !== 'heartbeat' && !is_paused && (alert.kind === 'test' || matches(filter, alert))
+
+const rank: Record<Severity, number> = { info: 0, warning: 1, critical: 2 }
+
+const matches = ({ kinds, min_severity, metadata }: ReceiverFilter, alert: Alert): boolean =>
+  (kinds === null || kinds.includes(alert.kind)) &&
+  rank[severityOf(alert)] >= rank[min_severity] &&
+  Object.entries(metadata).every(([name, value]) => alert.metadata[name] === value)

@@ -1,0 +1,115 @@
+import * as z from 'zod/mini'
+import type { AlertKind, Receiver, ReceiverFilter, ReceiverFormat } from '#lib/protocol/alerts.ts'
+
+/** Where a receiver's messages go, and the key that signs or authorizes them. */
+export interface Target {
+  url: string
+  secret?: string | undefined
+}
+
+/** A receiver with its target, which may have to be unsealed. */
+export interface ReceiverSettings
+  extends Pick<Receiver, 'id' | 'name' | 'format' | 'host' | 'source' | 'filter' | 'has_secret' | 'is_paused'> {
+  every_seconds?: number
+  isPrivateAllowed: boolean
+  /** Undefined if it can't be unsealed. */
+  target(): Promise<Target | undefined>
+}
+
+const kinds = ['eviction', 'end', 'failure', 'job', 'test', 'watch'] as const satisfies readonly AlertKind[]
+
+const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
+const isHttpUrl = (value: string): boolean => {
+  const url = URL.parse(value)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+const ReceiverFilterFields: z.ZodMiniType<ReceiverFilter> = z.strictObject({
+  kinds: z._default(z.nullable(z.array(z.enum(kinds)).check(z.minLength(1, 'must name at least one kind'))), null),
+  min_severity: z._default(z.enum(['info', 'warning', 'critical']), 'info'),
+  metadata: z._default(z.record(text(256).check(z.minLength(1)), text(1024)), {}),
+})
+
+const urlField = text(2048).check(z.refine(isHttpUrl, 'must be an http:// or https:// address without credentials'))
+const nameField = text(60).check(z.refine((name) => name.trim() !== '', 'is required'))
+const secretField = text(512).check(z.regex(/^[\x20-\x7e]*$/, 'must be printable characters'))
+const everyField = z
+  .int()
+  .check(z.minimum(30, 'must be at least 30 seconds'), z.maximum(3600, 'must be at most an hour'))
+
+const pagerDutyUrl = 'https://events.pagerduty.com/v2/enqueue'
+const defaultEverySeconds = 60
+
+const newReceiver = {
+  name: nameField,
+  format: z.enum(['json', 'slack', 'pagerduty', 'heartbeat']),
+  url: z.optional(urlField),
+  secret: z.optional(secretField),
+  filter: z.optional(ReceiverFilterFields),
+  every_seconds: z.optional(everyField),
+}
+
+export interface NewReceiver extends Target {
+  name: string
+  format: ReceiverFormat
+  filter: ReceiverFilter
+  every_seconds?: number
+}
+
+const completed = ({ name, format, url, secret, filter, every_seconds }: z.output<typeof NewFields>): NewReceiver => ({
+  name: name.trim(),
+  format,
+  url: url ?? pagerDutyUrl,
+  ...(secret && { secret }),
+  filter: filter ?? { kinds: null, min_severity: 'info', metadata: {} },
+  ...(format === 'heartbeat' && { every_seconds: every_seconds ?? defaultEverySeconds }),
+})
+
+type Required = Pick<z.output<z.ZodMiniObject<typeof newReceiver>>, 'format' | 'url' | 'secret'>
+const required = [
+  z.refine<Required>(({ url, format }) => format === 'pagerduty' || url !== undefined, {
+    message: 'is required',
+    path: ['url'],
+  }),
+  z.refine<Required>(({ secret, format }) => format !== 'pagerduty' || !!secret, {
+    message: 'must be the routing key of the PagerDuty integration',
+    path: ['secret'],
+  }),
+] as const
+
+const NewFields = z.strictObject(newReceiver).check(...required)
+export const NewReceiverFields = z.pipe(NewFields, z.transform(completed))
+
+/** Missing fields stay as they are; an empty secret removes it. The format can't change. */
+export const ReceiverChange = z.strictObject({
+  name: z.optional(nameField),
+  format: z.optional(newReceiver.format),
+  url: z.optional(urlField),
+  secret: z.optional(secretField),
+  filter: z.optional(ReceiverFilterFields),
+  every_seconds: z.optional(everyField),
+  is_paused: z.optional(z.boolean()),
+})
+
+const FileFields = z
+  .strictObject({ ...newReceiver, api_key: z.optional(text(512)), private: z.optional(z.boolean()) })
+  .check(...required)
+
+/** The list in the file named by DEVDECK_RECEIVERS. */
+export const ReceiverFile = z
+  .array(
+    z.pipe(
+      FileFields,
+      z.transform(({ api_key, private: isPrivateAllowed = false, ...fields }) => ({
+        ...completed(fields),
+        api_key,
+        isPrivateAllowed,
+      })),
+    ),
+  )
+  .check(
+    z.refine(
+      (receivers) => new Set(receivers.map(({ name }) => name)).size === receivers.length,
+      'names must be unique: deliveries that wait during a restart belong to a name',
+    ),
+  )
