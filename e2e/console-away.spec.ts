@@ -36,6 +36,8 @@ test('pages report a killed console immediately and recover by themselves', asyn
     const { url } = first
     await signIn(page, { url, apiKey: service.apiKey })
     const other = await page.context().newPage()
+    // For both tabs: a browser context has one clock.
+    await other.clock.install()
     for (const [each, path] of [
       [other, '/evictions'],
       [page, '/devboxes'],
@@ -53,18 +55,31 @@ test('pages report a killed console immediately and recover by themselves', asyn
     const name = page.getByRole('dialog').getByLabel(/^Name/)
     await name.fill('typed while it was away')
 
+    const countInTabs = async (text: string) => {
+      const counts = [page, other].map((each) => each.getByText(text, { exact: true }).count())
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count)
+    }
     process.kill(consolePid(first), 'SIGKILL')
     for (const each of [page, other]) {
       // By text, because elements behind a dialog have no role.
       await expect(each.getByText('Reconnecting', { exact: true }).first()).toBeVisible()
       await expect(each.getByText('Live', { exact: true })).toHaveCount(0)
     }
+    const banner = other.getByText(/^No connection to Devdeck for/)
+    await expect(banner).toBeHidden()
+    await other.clock.fastForward(65_000)
+    await expect(banner).toBeVisible()
+    await expect.poll(() => countInTabs('No connection to Devdeck')).toBe(1)
+    await expect(other).toHaveTitle(/^\(!\) /)
     const starting = startProduct(environment)
     // Pages reconnect as soon as the port is open and are told to retry.
     await knockUntil(starting, Number(environment.PORT))
     const second = await starting
     started.push(second)
     await isLive(other)
+    await expect.poll(() => countInTabs('Connected to Devdeck again')).toBe(1)
+    await expect(banner).toBeHidden()
+    await expect(other).not.toHaveTitle(/^\(!\)/)
     await expect(page.getByText('Live', { exact: true }).first()).toBeVisible()
     await expect(name).toHaveValue('typed while it was away')
     await isLive(terminal)
@@ -89,6 +104,56 @@ test('pages report a killed console immediately and recover by themselves', asyn
   } finally {
     for (const each of started.reverse()) await each.stop()
     for (const folder of [service.dataDir, dataDir]) rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+/** Makes `Date.now()` of the console run eight times as fast from one SIGUSR2 to the next. */
+const fasterClock = `--import data:text/javascript,${encodeURIComponent(`
+  const { now } = Date
+  let [speed, atMs, fromMs] = [1, now(), now()]
+  Date.now = () => Math.round(atMs + (now() - fromMs) * speed)
+  process.on('SIGUSR2', () => {
+    atMs = Date.now()
+    fromMs = now()
+    speed = 9 - speed
+  })`)}`
+
+test('a minute without the service is an alert, until the service is back', async ({ page }) => {
+  const first = await startServiceAlone()
+  const { dataDir, url: serviceUrl, apiKey } = first
+  const started: { stop(): Promise<unknown> }[] = [first]
+  try {
+    const product = await startProduct({ DEVDECK_SERVICE_URL: serviceUrl, NODE_OPTIONS: fasterClock })
+    started.push(product)
+    const { devboxes, evictions } = createClient({
+      baseUrl: serviceUrl,
+      headers: { authorization: `Bearer ${apiKey}` },
+    })
+    const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'unseen-box' } })
+    await evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 3_600_000 } })
+    await signIn(page, { url: product.url, apiKey })
+    await page.goto(`${product.url}/evictions`)
+    await expect(page.getByRole('region', { name: 'Pending evictions' })).toContainText('unseen-box')
+
+    await first.stop()
+    process.kill(consolePid(product), 'SIGUSR2')
+    const bar = page.getByRole('region', { name: 'Alerts', exact: true })
+    await expect(bar).toContainText(/Devdeck\s*may miss evictions/)
+    await expect(bar).toContainText('1 more')
+    await expect(page.getByRole('alert').filter({ hasText: 'Devdeck may miss evictions' })).toBeVisible()
+    const pending = page.getByRole('region', { name: 'Pending', exact: true })
+    await expect(pending).toContainText('2 pending, last confirmed')
+    await expect(pending.getByRole('row', { name: /unseen-box/ })).toBeVisible()
+
+    process.kill(consolePid(product), 'SIGUSR2')
+    started.push(await startServiceAlone({ port: Number(new URL(serviceUrl).port), dataDir }))
+    await expect(page.getByRole('region', { name: 'Pending evictions' })).toContainText('unseen-box')
+    await expect(page.getByRole('region', { name: 'Closed since you opened this page' })).toContainText('Resolved')
+    await expect(pending).toContainText('1 pending')
+    await expect(pending).not.toContainText('last confirmed')
+  } finally {
+    for (const each of started.reverse()) await each.stop()
+    rmSync(dataDir, { recursive: true, force: true })
   }
 })
 

@@ -1,3 +1,4 @@
+import { serviceNow } from '#lib/client/clock.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { alarmOf } from './alert-feed.ts'
 
@@ -13,19 +14,39 @@ export const claimAlarms = async (alerts: readonly Alert[], account: string): Pr
   const alarms = new Set(unclaimed.map(alarmOf))
   claimed.set(account, before.union(alarms))
   try {
-    const opening = indexedDB.open('devdeck-alerts', 1)
-    opening.onupgradeneeded = () => opening.result.createObjectStore('announced')
-    const database = await resultOf(opening)
-    try {
-      const store = database.transaction('announced', 'readwrite').objectStore('announced')
+    return await withAnnounced(async (store) => {
       const stored = new Set<string>((await resultOf(store.get(account))) ?? [])
       store.put([...stored.union(alarms)].slice(-maxStored), account)
       return unclaimed.filter((alert) => !stored.has(alarmOf(alert)))
-    } finally {
-      database.close()
-    }
+    })
   } catch {
     return unclaimed
+  }
+}
+
+/** Claims the announcement of the console's outage. Any made since it was last reached was of the same outage. */
+export const claimOutage = async (reachedMs: number, account: string): Promise<boolean> => {
+  try {
+    return await withAnnounced(async (store) => {
+      const key = `${account} outage`
+      const announcedMs: number | undefined = await resultOf(store.get(key))
+      if (announcedMs !== undefined && announcedMs >= reachedMs) return false
+      store.put(serviceNow(), key)
+      return true
+    })
+  } catch {
+    return true
+  }
+}
+
+const withAnnounced = async <Result>(act: (store: IDBObjectStore) => Promise<Result>): Promise<Result> => {
+  const opening = indexedDB.open('devdeck-alerts', 1)
+  opening.onupgradeneeded = () => opening.result.createObjectStore('announced')
+  const database = await resultOf(opening)
+  try {
+    return await act(database.transaction('announced', 'readwrite').objectStore('announced'))
+  } finally {
+    database.close()
   }
 }
 

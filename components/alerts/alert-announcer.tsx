@@ -22,6 +22,7 @@ import { claimAlarms } from './alarm-claims.ts'
 import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf, worstFirst } from './alert-feed.ts'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
 import { type Announcement, announcementLine, announcementOf } from './announcement.ts'
+import { useConsoleOutage, useOutageAnnouncement } from './console-outage.tsx'
 import { Countdown } from './countdown.tsx'
 import { closeNotifications, handleNotificationClicks, notificationState, showNotification } from './notifications.ts'
 import { alertQueries, followAlerts } from './queries.ts'
@@ -46,8 +47,10 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
   )
   useAnnouncements(feed, account, alarms)
   useDismissals(feed, alarms)
-  useTitle(feed)
-  useIcon(feed)
+  const outageMs = useConsoleOutage()
+  useOutageAnnouncement(account, outageMs)
+  useTitle(feed, outageMs !== null)
+  useIcon(feed, outageMs !== null)
   return null
 }
 
@@ -105,9 +108,9 @@ const useDismissals = (feed: AlertFeed, alarms: string) => {
   }, [alarms])
 }
 
-/** Prefixes the tab's title: `(2) 01:42 · Devboxes`. */
-const useTitle = (feed: AlertFeed) => {
-  const prefix = useClock((nowMs) => {
+/** Prefixes the tab's title: `(2) 01:42 · Devboxes`, or `(!) Devboxes` without a connection. */
+const useTitle = (feed: AlertFeed, isOut: boolean) => {
+  const alertPrefix = useClock((nowMs) => {
     const alerts = worstFirst(audibleAlerts(feed, nowMs), nowMs).filter((alert) => isAhead(alert, nowMs))
     const [first] = alerts
     if (!first) return ''
@@ -115,9 +118,10 @@ const useTitle = (feed: AlertFeed) => {
     const isSoon = !hasHappened(first) && leftMs <= reminderMs
     return `(${alerts.length}) ${isSoon ? `${formatCountdown(leftMs)} · ` : ''}`
   })
+  const prefix = isOut ? '(!) ' : alertPrefix
   useEffect(() => {
     const apply = () => {
-      const title = prefix + document.title.replace(/^\(\d+\) (?:[\d:]+ · )?/, '')
+      const title = prefix + document.title.replace(/^\((?:\d+|!)\) (?:[\d:]+ · )?/, '')
       if (document.title !== title) document.title = title
     }
     apply()
@@ -128,9 +132,9 @@ const useTitle = (feed: AlertFeed) => {
   }, [prefix])
 }
 
-/** Shows the red icon while an alert is unacknowledged. */
-const useIcon = (feed: AlertFeed) => {
-  const isMarked = useClock((nowMs) => urgencyOf(audibleAlerts(feed, nowMs), nowMs) !== 'neutral')
+/** Shows the red icon while an alert is unacknowledged or there is no connection. */
+const useIcon = (feed: AlertFeed, isOut: boolean) => {
+  const isMarked = useClock((nowMs) => isOut || urgencyOf(audibleAlerts(feed, nowMs), nowMs) !== 'neutral')
   useEffect(() => {
     if (!isMarked) return
     const link = document.createElement('link')

@@ -6,7 +6,6 @@ import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { isAway } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
@@ -14,7 +13,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Alert, groupAlerts, hasHappened } from '#lib/protocol/alerts.ts'
-import { alertHref, isOverdue, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { alertHref, isOverdue, lastConfirmedMs, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { useAcknowledge } from './people/use-ownership.tsx'
@@ -50,7 +49,7 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
         <Link href={alertHref(first)} className="min-w-0 truncate font-medium hover:underline" prefetch={false}>
           <VisibleText max={120}>{groupName(group)}</VisibleText>
         </Link>
-        <span className="shrink-0">
+        <span className={first.watch ? 'min-w-0 truncate' : 'shrink-0'}>
           <TimeLeft alert={first} isMany={group.alerts.length > 1} />
         </span>
         {others > 0 && (
@@ -106,6 +105,7 @@ const TimeLeft = ({ alert, isMany }: { alert: Alert; isMany: boolean }) => {
   const _feed = useAlertFeed()
   const isNow = useClock((nowMs) => timeLeftMs(alert.deadline_ms, nowMs) === 0)
   const isPastDue = useClock((nowMs) => isOverdue(alert, nowMs))
+  if (alert.watch) return <VisibleText max={200}>{`${alertEvent(alert)}: ${alert.watch.detail}`}</VisibleText>
   if (hasHappened(alert)) return alertEvent(alert)
   const kind = alert.kind === 'test' || alert.kind === 'end' ? alert.kind : 'eviction'
   const { ahead, now, past } = phrases[isMany ? 'evictions' : kind]
@@ -170,11 +170,9 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
 
 /** Warns that the alert may be out of date. */
 const Caveat = ({ className }: { className: string }) => {
-  const feed = useAlertFeed()
+  const confirmedMs = lastConfirmedMs(useAlertFeed())
   const text = useClock((nowMs) =>
-    isAway(feed.health)
-      ? `No updates for ${formatElapsedMs(nowMs - feed.health.sinceMs)}; this may be out of date.`
-      : null,
+    confirmedMs === null ? null : `No updates for ${formatElapsedMs(nowMs - confirmedMs)}; this may be out of date.`,
   )
   return text && <span className={classes('text-muted', className)}>{text}</span>
 }

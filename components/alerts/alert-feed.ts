@@ -1,3 +1,4 @@
+import { isAway } from '#components/ui/live-badge.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
 import { initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
@@ -83,6 +84,13 @@ export const clockError = (offsetMs: number): string | null =>
 
 export const audibleAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
   feed.open.filter((alert) => !isSilenced(alert, feed.silences, nowMs))
+
+/** When an outage began that may hide changes of the pending alerts; null while there is none. */
+export const lastConfirmedMs = ({ open, health }: Pick<AlertFeed, 'open' | 'health'>): number | null => {
+  const sinceMs = open.find(({ kind }) => kind === 'watch')?.deadline_ms ?? Number.POSITIVE_INFINITY
+  const confirmedMs = isAway(health) ? Math.min(health.sinceMs, sinceMs) : sinceMs
+  return Number.isFinite(confirmedMs) ? confirmedMs : null
+}
 
 export const pendingEvictions = ({ open }: Pick<AlertFeed, 'open'>): Alert[] =>
   open.filter(({ kind }) => kind === 'eviction')

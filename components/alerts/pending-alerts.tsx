@@ -28,7 +28,7 @@ import {
 } from '#lib/protocol/alerts.ts'
 import { AlertMenu, devboxesOf, isRunning, newOf, useAlertActions } from './alert-actions.tsx'
 import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
-import { alertName, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
+import { alertName, lastConfirmedMs, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
 import { groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
@@ -80,6 +80,7 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
   const selection = useAlertSelection(groups)
   const selected = selection.alerts
   const actions = useAlertActions()
+  const confirmedMs = lastConfirmedMs(feed)
   const silenced = useClock((nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, nowMs)).length)
   return (
     <section aria-label="Pending" className="space-y-2">
@@ -87,6 +88,11 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
         <p role="status" className="text-muted">
           {open.length} pending{silenced > 0 && `, ${silenced} silenced`}
           {shown.length < open.length && `, ${shown.length} shown`}
+          {confirmedMs !== null && (
+            <>
+              , last confirmed <RelativeTime ms={confirmedMs} />
+            </>
+          )}
         </p>
         {hasHolder && <Chips legend="Acknowledged by" value={holder} options={holders} onChange={setFilter} />}
       </div>
@@ -138,6 +144,12 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
   )
 }
 
+const rowName = (row: PendingRow): string => {
+  const [alert] = row.alerts
+  if (alert.watch) return `${alertName(alert)}: ${alert.watch.detail}`
+  return row.isMember ? alertName(alert) : groupName(row)
+}
+
 const columns: Column<PendingRow>[] = [
   {
     id: 'name',
@@ -146,7 +158,7 @@ const columns: Column<PendingRow>[] = [
     cell: ({ row: { original: row } }) => (
       <span className={classes('flex min-w-0 flex-col leading-tight', row.isMember && 'pl-5')}>
         <VisibleText max={110} truncate>
-          {row.isMember ? alertName(row.alerts[0]) : groupName(row)}
+          {rowName(row)}
         </VisibleText>
         <span
           className={classes(

@@ -6,6 +6,7 @@ import Link from 'next/link'
 import { usePathname } from 'next/navigation'
 import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
+import { ConsoleOutageBanner, useConsoleOutage } from '#components/alerts/console-outage.tsx'
 import { PollingBanner, ReceiverBadge, StreamStatus } from '#components/alerts/header-status.tsx'
 import { NamePrompt } from '#components/alerts/people/name-prompt.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
@@ -60,6 +61,7 @@ export const ConsoleFrame = ({
   const top = useRef<HTMLDivElement>(null)
   const close = () => setOpened(null)
   const { hasAlerts, barCollapsed, collapseBar, isPolled, failingReceivers } = useAlertBar()
+  const outageMs = useConsoleOutage()
   const pathname = usePathname()
   useShortcuts(setOpened, opened !== null)
   useFrameTop(top)
@@ -103,6 +105,7 @@ export const ConsoleFrame = ({
             </header>
             {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
             {isPolled && <PollingBanner />}
+            {outageMs !== null && <ConsoleOutageBanner sinceMs={outageMs} />}
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}

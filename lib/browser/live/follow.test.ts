@@ -203,12 +203,13 @@ describe('health', () => {
     const { sinceMs } = healths.at(-1) as LiveHealth
     await is('lost')
     // Nothing has arrived since.
-    expect(healths.at(-1)).toMatchObject({ state: 'lost', sinceMs })
+    expect(healths.at(-1)).toMatchObject({ state: 'lost', sinceMs, unreachableMs: sinceMs })
     await publish()
     pageNetwork.mend()
     await is('live')
     await expect.poll(() => items).toHaveLength(1)
     expect(states).toEqual(['connecting', 'live', 'late', 'lost', 'live'])
+    expect(healths.at(-1)?.unreachableMs).toBeUndefined()
   })
 })
 

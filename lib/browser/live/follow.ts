@@ -21,6 +21,8 @@ import { isSignedOut, withAccount } from '../api/page-account.ts'
 export interface LiveHealth {
   state: 'connecting' | LiveState | 'polled'
   sinceMs: number
+  /** When the console was last reached, while neither a connection nor a request succeeds. */
+  unreachableMs?: number
   error?: ApiError
 }
 
@@ -108,6 +110,8 @@ export class LiveConnection {
   #socketHeardMs = 0
   /** When a message last arrived on any socket. */
   #lastHeardMs = 0
+  /** When the console was last heard or polled. */
+  #reachedMs = 0
   /** Start of the wait before polling. */
   #waitingMs = 0
   #polling: AbortController | undefined
@@ -149,7 +153,7 @@ export class LiveConnection {
     this.#followers.set(follower.id, follower)
     clearTimeout(this.#linger)
     if (!this.#checking) {
-      this.#lastHeardMs = this.#waitingMs = serviceNow()
+      this.#lastHeardMs = this.#reachedMs = this.#waitingMs = serviceNow()
       this.#open()
     } else this.#subscribe(follower)
     this.#report(follower)
@@ -197,7 +201,7 @@ export class LiveConnection {
     if (serviceNow() - this.#socketHeardMs > this.#times.lostMs) return this.#open()
     const notice = JSON.parse(text) as LiveNotice
     if (notice.t === 'heartbeat') syncClock(notice.now_ms)
-    this.#socketHeardMs = this.#lastHeardMs = this.#waitingMs = serviceNow()
+    this.#socketHeardMs = this.#lastHeardMs = this.#reachedMs = this.#waitingMs = serviceNow()
     this.#stopPolling()
     if (this.#state !== 'live') this.#setState('live')
     if (notice.t === 'heartbeat') {
@@ -255,7 +259,8 @@ export class LiveConnection {
     const now = await this.#options.poll(signal).catch(() => undefined)
     if (polling.signal.aborted) return
     if (now) syncClock(now.now_ms, sentMs, performance.now())
-    this.#polled = now && { atMs: serviceNow(), topics: now.topics }
+    if (now) this.#reachedMs = serviceNow()
+    this.#polled = now && { atMs: this.#reachedMs, topics: now.topics }
     for (const follower of now ? [...this.#followers.values()] : []) {
       const item = this.#polled?.topics[follower.topic.endpoint]?.item
       if (!item) follower.options.onPoll?.()
@@ -307,7 +312,8 @@ export class LiveConnection {
     const link = { state: this.#state, sinceMs: this.#sinceMs }
     const part =
       this.#state === 'live' ? (follower.own ?? { ...link, state: 'connecting' }) : this.#polledHealth(follower, link)
-    follower.options.onHealth?.(part)
+    const isUnreachable = this.#state === 'lost' && !this.#polled
+    follower.options.onHealth?.({ ...part, ...(isUnreachable && { unreachableMs: this.#reachedMs }) })
   }
 
   #polledHealth(follower: Follower, link: Pick<LiveHealth, 'state' | 'sinceMs'>): LiveHealth {
