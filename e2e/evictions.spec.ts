@@ -290,6 +290,12 @@ test('ten tabs announce each eviction once, even when hidden or after the announ
     })
   const second = await evict('second-box', left)
   expect(await totals(left, 'first-box')).toEqual([0, 0])
+  const [shown] = left as [Page]
+  await shown.evaluate(() => {
+    Reflect.deleteProperty(document, 'visibilityState')
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  await expect.poll(() => countdownError(shown, first.deadlineMs)).toBeLessThanOrEqual(1_500)
 
   for (const { id } of [first, second]) await product.service.devboxes.shutdown({ params: { id } })
 })

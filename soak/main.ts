@@ -1,5 +1,6 @@
 import { killRounds } from '#lib/service/testing/kill.ts'
 import { manyDevboxes } from './devboxes.ts'
+import { soakFaults } from './faults.ts'
 import { loseWrites } from './lost-writes.ts'
 import { streamOutput } from './output.ts'
 import { soakStorm } from './storm.ts'
@@ -9,13 +10,15 @@ import { soakSwarmJob } from './swarm-job.ts'
 /**
  * Long or nondeterministic tests. `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and
  * loses writes and kills the service under load (ROUNDS times, default 100). `npm run soak -- swarm [SECONDS]` runs commands in
- * 60 devboxes on three nodes (default: 300 s), `-- swarm-job` loses a node and kills the service during a job, and `-- storm`
- * evicts 5,000 devboxes at once. Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
+ * 60 devboxes on three nodes (default: 300 s), `-- swarm-job` loses a node and kills the service during a job, `-- storm`
+ * evicts 5,000 devboxes at once, and `-- faults [SECONDS]` takes the service away from 50 consoles and has a page and a
+ * download read too slowly (default: 60 s each). Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
  */
-const [word = '100', seconds = '300'] = process.argv.slice(2)
+const [word = '100', given] = process.argv.slice(2)
+const seconds = Number(given ?? (word === 'swarm' ? 300 : 60))
 const rounds = Number(word)
-if (!['swarm', 'swarm-job', 'storm'].includes(word) && !(Number.isInteger(rounds) && rounds > 0)) {
-  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm]')
+if (!['swarm', 'swarm-job', 'storm', 'faults'].includes(word) && !(Number.isInteger(rounds) && rounds > 0)) {
+  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS]]')
   process.exit(1)
 }
 
@@ -66,7 +69,7 @@ const soakService = async () => {
 }
 
 const soakCluster = async () => {
-  const { commands, rate, perNode, createSeconds, oursMs, dockerMs, problems: found } = await soakSwarm(Number(seconds))
+  const { commands, rate, perNode, createSeconds, oursMs, dockerMs, problems: found } = await soakSwarm(seconds)
   console.log(`60 devboxes in ${createSeconds.toFixed(0)} s: ${JSON.stringify(perNode)}`)
   const [ours, docker] = [oursMs.toFixed(0), dockerMs.toFixed(0)]
   console.log(
@@ -81,13 +84,18 @@ const soakJob = async () => {
   problems.push(...found)
 }
 
-const storm = async () => {
-  const { lines, problems: found } = await soakStorm()
+const report = async (soaked: Promise<{ lines: string[]; problems: string[] }>) => {
+  const { lines, problems: found } = await soaked
   for (const line of lines) console.log(line)
   problems.push(...found)
 }
 
-const soaks: Record<string, () => Promise<void>> = { swarm: soakCluster, 'swarm-job': soakJob, storm }
+const soaks: Record<string, () => Promise<void>> = {
+  swarm: soakCluster,
+  'swarm-job': soakJob,
+  storm: () => report(soakStorm()),
+  faults: () => report(soakFaults(seconds)),
+}
 await (soaks[word] ?? soakService)()
 for (const problem of problems.slice(0, 50)) console.error(problem)
 console.log(problems.length === 0 ? 'Nothing was lost, damaged or left' : `${problems.length} problems`)
