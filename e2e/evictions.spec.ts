@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { expect, isLive, open, test } from './product.ts'
+import { setClockAhead } from './wrong-clock.ts'
 
 test.use({ journeys: 'evictions' })
 
@@ -212,18 +213,6 @@ const listenIn = () => {
       }
   }).observe(document, { childList: true, subtree: true })
 }
-const tenMinutesAhead = () => {
-  const Real = Date
-  Object.assign(globalThis, {
-    realNow: () => Real.now(),
-    Date: class extends Real {
-      constructor(...parts: []) {
-        super(...((parts.length > 0 ? parts : [Real.now() + 600_000]) as []))
-      }
-      static override now = () => Real.now() + 600_000
-    },
-  })
-}
 interface Heard {
   heard: { said: string[]; notified: string[] }
   realNow(): number
@@ -249,7 +238,7 @@ test('ten tabs announce each eviction once, even when hidden or after the announ
   await context.addInitScript(listenIn)
   const tabs = await Promise.all(Array.from({ length: 10 }, () => context.newPage()))
   const [wrong] = tabs as [Page]
-  await wrong.addInitScript(tenMinutesAhead)
+  await wrong.addInitScript(setClockAhead, 600_000)
   for (const tab of tabs) await tab.goto(`${product.url}/recordings`)
   for (const tab of tabs) await isLive(tab)
   const heardIn = (some: readonly Page[], name: string) =>
