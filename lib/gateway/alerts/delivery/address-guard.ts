@@ -40,7 +40,7 @@ for (const network of networks4) {
 }
 
 /** Loopback, link-local, private and other addresses that aren't on the internet. */
-const isPrivateAddress = (address: string): boolean =>
+export const isPrivateAddress = (address: string): boolean =>
   privateNetworks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 /** True for the host of a URL that is a private address. Names are checked once they are resolved. */

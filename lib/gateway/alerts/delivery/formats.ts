@@ -57,7 +57,7 @@ const signedRequest = (
   },
 })
 
-const signatureOf = (body: string, secret: string, nowMs: number): string =>
+export const signatureOf = (body: string, secret: string, nowMs: number): string =>
   `t=${nowMs},v1=${createHmac('sha256', secret).update(`${nowMs}.${body}`).digest('hex')}`
 
 const lateMs = 60_000

@@ -267,7 +267,7 @@ interface BatchLimits {
  * The first message and those that can be sent with it: of the same event and group, each within `batchMs` of the one
  * before, and without an earlier message of the same alert in the queue.
  */
-const nextBatch = (
+export const nextBatch = (
   [first, ...others]: readonly Message[],
   { batchMs, maxBatchMs, max, groupOf }: BatchLimits,
 ): Message[] => {
