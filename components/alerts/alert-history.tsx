@@ -22,8 +22,15 @@ import { type AlertOutcome, alertOutcomes, isEvicted } from '#lib/protocol/alert
 import { type AlertPeriod, alertPeriods } from '#lib/protocol/alert-period.ts'
 import { type Alert, maxStoredAlerts } from '#lib/protocol/alerts.ts'
 import { isAboutDevbox, kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
-import { PeriodFields, periodLabels } from './period-fields.tsx'
+import { PeriodFields } from './period-fields.tsx'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
+
+const periodTexts: Record<AlertPeriod, string> = {
+  '12h': 'in the last 12 hours',
+  '24h': 'in the last 24 hours',
+  '7d': 'in the last 7 days',
+  month: 'this month',
+}
 
 const source = {
   noun: 'alert',
@@ -42,7 +49,7 @@ const source = {
   queryOf: (params: AlertHistoryQuery) => params,
   list: (query: AlertHistoryQuery) => alertQueries.history(query),
   filters: {
-    period: (period: string) => periodLabels[period as AlertPeriod].toLowerCase(),
+    period: (period: string) => periodTexts[period as AlertPeriod],
     from_ms: (ms: string) => `from ${isoTime(Number(ms))}`,
     to_ms: (ms: string) => `before ${isoTime(Number(ms))}`,
     kind: 'kind is …',
@@ -134,13 +141,6 @@ export const AlertHistory = () => {
       </p>
     </ListPage>
   )
-}
-
-const periodTexts: Record<AlertPeriod, string> = {
-  '12h': 'in the last 12 hours',
-  '24h': 'in the last 24 hours',
-  '7d': 'in the last 7 days',
-  month: 'this month',
 }
 
 /** Answers how many evictions of the period hit running work, whatever the other filters are. */

@@ -1,6 +1,6 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { BellRing, Clock, History, Play, Siren, TimerOff } from 'lucide-react'
+import { BellRing, ClipboardList, Clock, History, Play, Siren, TimerOff } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
@@ -54,6 +54,9 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
           <>
             <ButtonLink href={paths.evictionHistory()} icon={History}>
               History
+            </ButtonLink>
+            <ButtonLink href={paths.shiftReport()} icon={ClipboardList}>
+              Shift report
             </ButtonLink>
             <Button icon={BellRing} busy={test.isPending} onClick={() => test.mutate()}>
               Test alert

@@ -13,7 +13,7 @@ export interface PeriodParams {
   to_ms?: number | undefined
 }
 
-export const periodLabels: Record<AlertPeriod, string> = {
+const periodLabels: Record<AlertPeriod, string> = {
   '12h': 'Last 12 hours',
   '24h': 'Last 24 hours',
   '7d': 'Last 7 days',

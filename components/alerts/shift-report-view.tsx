@@ -137,17 +137,18 @@ const shownNames = 3
 
 const People = ({ people }: ShiftReport) => (
   <Section title="People">
-    {people.length === 0 ? (
+    {people.count === 0 ? (
       <p className="text-muted">Nobody acted on an alert.</p>
     ) : (
       <Facts>
-        {people.map((person) => (
+        {people.items.map((person) => (
           <Fact key={person.name} label={<Name of={person.name} />}>
             <Actions {...person} />
           </Fact>
         ))}
       </Facts>
     )}
+    <More {...people} />
   </Section>
 )
 

@@ -176,8 +176,8 @@ const Row = ({ alert }: { alert: Alert }) => {
       {watch && closed_ms !== null && (
         <span className="text-muted">for {formatDurationMs(Math.max(0, closed_ms - deadline_ms))}</span>
       )}
-      <RelativeTime ms={occurredMs(alert)} className="w-20 text-right text-muted" />
-      <span className="flex items-center gap-1">
+      <RelativeTime ms={occurredMs(alert)} className="text-muted sm:w-20 sm:text-right" />
+      <span className="flex items-center gap-1 max-sm:-ml-2 max-sm:basis-full">
         {isAboutDevbox && <DevboxActions alert={alert} />}
         <ButtonLink size="sm" variant="ghost" icon={Info} href={paths.alert(id)} prefetch={false}>
           Details

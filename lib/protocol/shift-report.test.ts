@@ -97,10 +97,10 @@ const names = (alerts: readonly Alert[]) => alerts.map(({ devbox_name }) => devb
 
 it('counts the alerts of a shift with their denominators, without drills and tests', () => {
   expect(report.kinds).toEqual([
-    { kind: 'watch', count: 1, states: { resolved: 1 } },
     { kind: 'eviction', count: 7, states: { ended: 5, stopped: 1, new: 1 } },
     { kind: 'end', count: 2, states: { moved: 1, ended: 1 } },
     { kind: 'failure', count: 1, states: { seen: 1 } },
+    { kind: 'watch', count: 1, states: { resolved: 1 } },
   ])
   expect(names(report.open.items)).toEqual(['tomorrow'])
   expect({ ...report.interrupted, items: names(report.interrupted.items) }).toEqual({
@@ -131,7 +131,7 @@ it('measures from the first alarm to the first acknowledgment that wasn’t undo
 })
 
 it('says who did what', () => {
-  expect(report.people).toMatchObject([
+  expect(report.people.items).toMatchObject([
     { name: 'Ada', acknowledged: { count: 4 }, handed_over: 1, received: 0, commented: 0, stopped: 1 },
     { name: 'Bob', acknowledged: { count: 1 }, handed_over: 0, received: 1, commented: 1, stopped: 0 },
   ])

@@ -1,3 +1,4 @@
+import { alertKinds } from './alert-labels.ts'
 import {
   isEvicted,
   isInterrupted,
@@ -27,7 +28,7 @@ export interface ShiftReport {
     longest: { ms: number; alert: Alert } | null
   }
   unattended: Listed<Alert>
-  people: PersonReport[]
+  people: Listed<PersonReport>
   hand_overs: Listed<NamedEntry>
   comments: Listed<NamedEntry>
   /** `of` are the evictions that happened; `unknown` of them reported no running commands. */
@@ -106,11 +107,10 @@ export const shiftReportOf = (stored: readonly Alert[], { from_ms, to_ms, now_ms
   return {
     from_ms,
     to_ms,
-    kinds: [...Map.groupBy(alerts, ({ kind }) => kind)].map(([kind, ofKind]) => ({
-      kind,
-      count: ofKind.length,
-      states: countBy(ofKind, ({ state }) => state),
-    })),
+    kinds: alertKinds.flatMap((kind) => {
+      const ofKind = alerts.filter((alert) => alert.kind === kind)
+      return ofKind.length === 0 ? [] : [{ kind, count: ofKind.length, states: countBy(ofKind, ({ state }) => state) }]
+    }),
     open: listed(alerts.filter(({ closed_ms }) => closed_ms === null || closed_ms >= to_ms)),
     response: {
       raised: raised.length,
@@ -120,7 +120,7 @@ export const shiftReportOf = (stored: readonly Alert[], { from_ms, to_ms, now_ms
       longest: responses.toSorted((a, b) => b.ms - a.ms)[0] ?? null,
     },
     unattended: listed(happened.filter(isUnattended)),
-    people: peopleOf(entries, happened),
+    people: listed(peopleOf(entries, happened)),
     hand_overs: listed(entriesThat('handed_over')),
     comments: listed(entriesThat('commented')),
     interrupted: {
@@ -163,34 +163,33 @@ const entriesOf = ({ log, first_heard_ms, acknowledged_ms, acknowledged_by }: Al
 
 /** Busiest first. */
 const peopleOf = (entries: readonly NamedEntry[], happened: readonly Alert[]): PersonReport[] => {
-  const by = (name: string, what: AlertEntry['what']) =>
-    entries.filter(({ entry }) => entry.by === name && entry.what === what)
-  const names = new Set([
-    ...entries.flatMap(({ entry: { what, by, to } }) => (isOfPerson[what] ? [by, to] : [])),
-    ...happened.map(({ stopped }) => stopped?.by),
-  ])
-  return [...names]
-    .flatMap((name) => name ?? [])
-    .map((name) => ({
+  const people = new Map<string, Omit<PersonReport, 'acknowledged'> & { acknowledged: Set<Alert> }>()
+  const person = (name: string) => {
+    const found = people.get(name) ?? {
       name,
-      acknowledged: listed([...new Set(by(name, 'acknowledged').map(({ alert }) => alert))]),
-      handed_over: by(name, 'handed_over').length,
-      received: entries.filter(({ entry }) => entry.what === 'handed_over' && entry.to === name).length,
-      commented: by(name, 'commented').length,
-      stopped: happened.filter(({ stopped }) => stopped?.by === name).length,
-    }))
+      acknowledged: new Set(),
+      handed_over: 0,
+      received: 0,
+      commented: 0,
+      stopped: 0,
+    }
+    people.set(name, found)
+    return found
+  }
+  for (const { alert, entry } of entries) {
+    const { what, by, to } = entry
+    if (by === null) continue
+    if (what === 'acknowledged') person(by).acknowledged.add(alert)
+    if (what === 'commented') person(by).commented += 1
+    if (what === 'handed_over') {
+      person(by).handed_over += 1
+      if (to !== undefined) person(to).received += 1
+    }
+  }
+  for (const { stopped } of happened) if (stopped?.by) person(stopped.by).stopped += 1
+  return [...people.values()]
+    .map(({ acknowledged, ...rest }) => ({ ...rest, acknowledged: listed([...acknowledged]) }))
     .sort((a, b) => b.acknowledged.count - a.acknowledged.count || (a.name < b.name ? -1 : 1))
-}
-
-const isOfPerson: Record<AlertEntry['what'], boolean> = {
-  raised: false,
-  acknowledged: true,
-  handed_over: true,
-  unacknowledged: true,
-  commented: true,
-  silenced: false,
-  silence_ended: false,
-  closed: false,
 }
 
 const silencesOf = (alerts: readonly Alert[]) => {

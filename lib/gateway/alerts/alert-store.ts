@@ -12,7 +12,6 @@ export interface AlertFilter {
   /** See `occurredMs`. */
   from_ms?: number | undefined
   to_ms?: number | undefined
-  closed_since_ms?: number | undefined
   devbox_id?: string | undefined
   search?: string | undefined
 }
@@ -24,6 +23,7 @@ export interface HistoryQuery extends AlertFilter {
 
 /** `occurredMs` in SQL. */
 const occurredSql = "min(alert->>'deadline_ms', coalesce(alert->>'closed_ms', alert->>'deadline_ms'))"
+const closedSql = "alert->>'closed_ms'"
 /** `isInterrupted` and `isUnattended` of alerts that aren't practice, in SQL. */
 const isReal = "alert->>'kind' <> 'test' AND alert->>'is_drill' IS NULL"
 const outcomesSql: Record<AlertOutcome, string> = {
@@ -63,6 +63,7 @@ export class AlertStore {
         words TEXT NOT NULL, alert TEXT NOT NULL, PRIMARY KEY (account, id)) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS alerts_by_time ON alerts (account, first_heard_ms, id);
       CREATE INDEX IF NOT EXISTS alerts_by_occurrence ON alerts (account, ${occurredSql});
+      CREATE INDEX IF NOT EXISTS alerts_by_closing ON alerts (account, ${closedSql});
       CREATE TABLE IF NOT EXISTS silences (
         account TEXT NOT NULL, id TEXT NOT NULL, until_ms INTEGER NOT NULL, silence TEXT NOT NULL,
         PRIMARY KEY (account, id)) WITHOUT ROWID;
@@ -169,31 +170,35 @@ export class AlertStore {
   history(account: string, { limit, starting_after, ...filter }: HistoryQuery) {
     const { where, values } = whereOf(account, filter)
     const { n } = this.#prepare(`SELECT count(*) AS n FROM alerts WHERE ${where}`).get(...values) as { n: number }
-    const alerts = this.#page(account, filter, limit + 1, starting_after)
-    return { alerts: alerts.slice(0, limit), has_more: alerts.length > limit, total_count: n }
-  }
-
-  /** All matching alerts, newest first, without blocking the event loop for long. */
-  async all(account: string, filter: AlertFilter): Promise<Alert[]> {
-    const alerts: Alert[] = []
-    for (;;) {
-      const page = this.#page(account, filter, pageSize, alerts.at(-1)?.id)
-      alerts.push(...page)
-      if (page.length < pageSize) return alerts
-      await nextTurn()
-    }
-  }
-
-  #page(account: string, filter: AlertFilter, limit: number, starting_after: string | undefined): Alert[] {
-    const { where, values } = whereOf(account, filter)
     const after = '(first_heard_ms, id) < (SELECT first_heard_ms, id FROM alerts WHERE account = ? AND id = ?)'
-    return this.#rows(
+    const alerts = this.#rows(
       `SELECT alert AS json FROM alerts WHERE ${where} ${starting_after === undefined ? '' : `AND ${after}`}
        ORDER BY first_heard_ms DESC, id DESC LIMIT ?`,
       ...values,
       ...(starting_after === undefined ? [] : [account, starting_after]),
-      limit,
+      limit + 1,
     ) as Alert[]
+    return { alerts: alerts.slice(0, limit), has_more: alerts.length > limit, total_count: n }
+  }
+
+  /** All matching alerts in the order in which they happened, without blocking the event loop for long. */
+  async all(account: string, filter: AlertFilter & { closed_since_ms?: number | undefined }): Promise<Alert[]> {
+    const { from_ms = 0, closed_since_ms, ...rest } = filter
+    const { where, values } = whereOf(account, rest)
+    // Both have an index.
+    const time = closed_since_ms === undefined ? occurredSql : closedSql
+    const read = this.#prepare(
+      `SELECT id, ${time} AS at_ms, alert FROM alerts
+       WHERE ${where} AND ${time} >= ? AND NOT (${time} = ? AND id <= ?) ORDER BY at_ms, id LIMIT ${pageSize}`,
+    )
+    const alerts: Alert[] = []
+    for (let at: readonly [number, string] = [closed_since_ms ?? from_ms, '']; ; await nextTurn()) {
+      const rows = read.all(...values, at[0], ...at) as { id: string; at_ms: number; alert: string }[]
+      for (const { alert } of rows) alerts.push(JSON.parse(alert))
+      const last = rows.at(-1)
+      if (rows.length < pageSize || !last) return alerts
+      at = [last.at_ms, last.id]
+    }
   }
 
   /** When the oldest closed alert was received, if older ones may have been pruned. */
@@ -289,14 +294,13 @@ export class AlertStore {
 }
 
 const whereOf = (account: string, filter: AlertFilter) => {
-  const { state, kind, outcome, from_ms, to_ms, closed_since_ms, devbox_id, search } = filter
+  const { state, kind, outcome, from_ms, to_ms, devbox_id, search } = filter
   const conditions: [string, ...(string | number)[]][] = [['account = ?', account]]
   if (state !== undefined) conditions.push(['state = ?', state])
   if (kind !== undefined) conditions.push(["alert->>'kind' = ?", kind])
   if (outcome !== undefined) conditions.push([`(${outcomesSql[outcome]})`])
   if (from_ms !== undefined) conditions.push([`${occurredSql} >= ?`, from_ms])
   if (to_ms !== undefined) conditions.push([`${occurredSql} < ?`, to_ms])
-  if (closed_since_ms !== undefined) conditions.push(["alert->>'closed_ms' >= ?", closed_since_ms])
   // Alert ids start with the devbox id and `:` or `@`; `;` and `A` follow these in ASCII.
   const ofDevbox = "(id >= ? || ':' AND id < ? || ';' OR id >= ? || '@' AND id < ? || 'A')"
   if (devbox_id !== undefined) conditions.push([ofDevbox, devbox_id, devbox_id, devbox_id, devbox_id])
