@@ -22,6 +22,8 @@ import { overviewQueries } from './queries.ts'
 
 const maxRows = 3
 
+const receiversPath = `${paths.evictions()}#receivers`
+
 const dayMs = 24 * 3_600_000
 
 /** Open alerts, and what failed within a day. */
@@ -89,13 +91,14 @@ export const Attention = () => {
             <RelativeTime ms={create_time_ms} prefix="started" className="text-right text-muted" />
           </Item>
         ))}
-        {failingReceivers.map(({ name, host, since_ms }) => (
-          <Item key={`${name} ${host}`} href={`${paths.evictions()}#receivers`} name={name}>
+        <More count={broken.length} href={paths.benchmarkJobs()} of="failed jobs" />
+        {failingReceivers.slice(0, maxRows).map(({ name, host, since_ms }) => (
+          <Item key={`${name} ${host}`} href={receiversPath} name={name}>
             <Badge tone="attention">Receiver failing</Badge>
             <RelativeTime ms={since_ms} className="w-20 text-right text-muted" />
           </Item>
         ))}
-        <More count={broken.length} href={paths.benchmarkJobs()} of="failed jobs" />
+        <More count={failingReceivers.length} href={receiversPath} of="failing receivers" />
       </ul>
     </section>
   )
