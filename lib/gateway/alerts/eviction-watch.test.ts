@@ -272,6 +272,10 @@ describe('the backoff', () => {
     expect(Math.max(...inOneSecond)).toBeLessThanOrEqual(125)
   })
 
+  it('tries a refused key again after more than half a minute', () => {
+    expect(backoffMs(0, watchTimes.refused, () => 0.5)).toBeGreaterThan(30_000)
+  })
+
   it('never exceeds a minute, whatever the service responds', () => {
     const { refused, maxMs, maxRetryAfterMs } = watchTimes
     const waits = [refused, { firstMs: maxMs, maxMs }].map((times) => backoffMs(20, times, () => 1))
