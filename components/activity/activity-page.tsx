@@ -109,9 +109,11 @@ const pathOf: Record<string, ((id: string) => string) | undefined> = {
   snp: paths.snapshot,
 }
 
-const Subject = ({ id }: { id: string }) => {
+const Subject = ({ operation, subject: id }: { operation: string; subject: string }) => {
   const [record = id] = id.split('/')
-  const path = pathOf[record.slice(0, record.indexOf('_'))]
+  if (operation.startsWith('alerts.') && / alerts$/.test(id)) return id
+  const isAlert = operation.startsWith('alerts.') && /[:@]/.test(id)
+  const path = isAlert ? paths.alert : pathOf[record.slice(0, record.indexOf('_'))]
   return path ? (
     <Link href={path(record)} prefetch={false} title={id} className="font-mono text-sm hover:underline">
       {shortenMiddle(id, 18)}
@@ -146,7 +148,7 @@ const columns: Column<Activity>[] = [
       row.original.subject === null ? (
         <span className="text-muted">Not reported</span>
       ) : (
-        <Subject id={row.original.subject} />
+        <Subject operation={row.original.operation} subject={row.original.subject} />
       ),
     meta: { priority: 3, width: '13rem' },
   },

@@ -6,18 +6,22 @@ import { alarmOf } from './alert-feed.ts'
 const claimed = new Map<string, ReadonlySet<string>>()
 const maxStored = 20_000
 
-/** Claims the alarms that no tab has claimed yet. Without storage every tab announces every alarm. */
-export const claimAlarms = async (alerts: readonly Alert[], account: string): Promise<Alert[]> => {
+/** Claims the alarms, or other announcements by their key, that no tab has claimed yet. Without storage every tab announces every alarm. */
+export const claimAlarms = async (
+  alerts: readonly Alert[],
+  account: string,
+  keyOf: (alert: Alert) => string = alarmOf,
+): Promise<Alert[]> => {
   const before = claimed.get(account) ?? new Set()
-  const unclaimed = alerts.filter((alert) => !before.has(alarmOf(alert)))
+  const unclaimed = alerts.filter((alert) => !before.has(keyOf(alert)))
   if (unclaimed.length === 0) return []
-  const alarms = new Set(unclaimed.map(alarmOf))
+  const alarms = new Set(unclaimed.map(keyOf))
   claimed.set(account, before.union(alarms))
   try {
     return await withAnnounced(async (store) => {
       const stored = new Set<string>((await resultOf(store.get(account))) ?? [])
       store.put([...stored.union(alarms)].slice(-maxStored), account)
-      return unclaimed.filter((alert) => !stored.has(alarmOf(alert)))
+      return unclaimed.filter((alert) => !stored.has(keyOf(alert)))
     })
   } catch {
     return unclaimed

@@ -13,7 +13,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Alert, groupAlerts, hasHappened } from '#lib/protocol/alerts.ts'
-import { alertHref, isOverdue, lastConfirmedMs, timeLeftMs, urgencyOf } from './alert-feed.ts'
+import { isOverdue, lastConfirmedMs, timeLeftMs, urgencyOf } from './alert-feed.ts'
 import { alertEvent, groupName } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { useAcknowledge } from './people/use-ownership.tsx'
@@ -46,7 +46,11 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
     >
       <Icon aria-hidden className="size-4 shrink-0" />
       <p className="flex min-w-0 flex-1 items-center gap-1.5 overflow-hidden text-text">
-        <Link href={alertHref(first)} className="min-w-0 truncate font-medium hover:underline" prefetch={false}>
+        <Link
+          href={group.alerts.length > 1 ? paths.evictions({ alert: first.id }) : paths.alert(first.id)}
+          className="min-w-0 truncate font-medium hover:underline"
+          prefetch={false}
+        >
           <VisibleText max={120}>{groupName(group)}</VisibleText>
         </Link>
         <span className={first.watch ? 'min-w-0 truncate' : 'shrink-0'}>

@@ -1,5 +1,4 @@
 import { isAway } from '#components/ui/live-badge.tsx'
-import { paths } from '#lib/browser/address/paths.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
 import { initialHealth, type LiveHealth } from '#lib/browser/live/follow.ts'
 import {
@@ -48,12 +47,10 @@ export const nextAlertFeed = (feed: AlertFeed, items: readonly AlertItem[]): Ale
     else if (event === 'receivers') next.failingReceivers = data.failing
     else if (event === 'silences') next.silences = data
     else if (event === 'alert') {
-      closed.delete(data.id)
+      const isKnown = [closed.delete(data.id), open.delete(data.id)].includes(true)
       if (isOpen(data)) open.set(data.id, data)
-      else {
-        open.delete(data.id)
-        closed.set(data.id, data)
-      }
+      // An alert that was closed before may be commented on.
+      else if (isKnown) closed.set(data.id, data)
     } else {
       open = byId(data.alerts)
       next.silences = data.silences
@@ -149,11 +146,6 @@ export const alertName = ({
   specialNames[kind] ?? job?.name ?? (devbox_name || devbox_id)
 
 const specialNames: Partial<Record<Alert['kind'], string>> = { test: 'Test alert', watch: 'Devdeck' }
-
-export const alertHref = ({ id, kind, devbox_id, job }: Pick<Alert, 'id' | 'kind' | 'devbox_id' | 'job'>): string => {
-  if (job) return paths.benchmarkJob(job.id)
-  return kind === 'failure' ? paths.devbox(devbox_id) : paths.evictions({ alert: id })
-}
 
 /** Identifies one alarm of an alert. Each is announced once. */
 export const alarmOf = ({ id, alarms }: Pick<Alert, 'id' | 'alarms'>): string => `${id}#${alarms}`

@@ -80,6 +80,11 @@ export const alertQueries = {
       placeholderData: keepPreviousData,
       refetchInterval: pollEvery(reportsMs),
     }),
+  get: (id: string) =>
+    queryOptions({
+      queryKey: [...alertKeys.history, 'one', id],
+      queryFn: ({ signal }) => fetchConsoleJson<Alert>(`/api/alerts/alert/${encodeURIComponent(id)}`, signal),
+    }),
   ofDevbox: (devboxId: string) =>
     queryOptions({
       queryKey: [...alertKeys.history, 'of', devboxId],

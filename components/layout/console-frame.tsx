@@ -8,6 +8,7 @@ import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState }
 import { AlertAnnouncer } from '#components/alerts/alert-announcer.tsx'
 import { ConsoleOutageBanner, useConsoleOutage } from '#components/alerts/console-outage.tsx'
 import { PollingBanner, ReceiverBadge, StreamStatus } from '#components/alerts/header-status.tsx'
+import { HandOverAnnouncer } from '#components/alerts/people/hand-overs.tsx'
 import { NamePrompt } from '#components/alerts/people/name-prompt.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { clusterQueries } from '#components/cluster/queries.ts'
@@ -116,6 +117,7 @@ export const ConsoleFrame = ({
       </div>
       <NamePrompt />
       <AlertAnnouncer account={session.account.id} />
+      <HandOverAnnouncer account={session.account.id} />
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
       {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}
       {opened === 'help' && <ShortcutsDialog onClose={close} />}

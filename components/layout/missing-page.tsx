@@ -11,6 +11,11 @@ const AddressSearch = dynamic(async () => (await import('./address-search.tsx'))
 const elsewhere = 'It may belong to another account, or the address may be mistyped.'
 
 const records = {
+  alert: {
+    noun: 'alert',
+    list: { href: paths.evictionHistory(), label: 'Eviction history' },
+    hint: 'It may belong to another account or console, or have been removed from the history.',
+  },
   axon: {
     noun: 'axon',
     list: { href: paths.axons(), label: 'All axons' },

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { alertHref, alertName, timeLeftMs, urgencyOf } from '#components/alerts/alert-feed.ts'
+import { alertName, timeLeftMs, urgencyOf } from '#components/alerts/alert-feed.ts'
 import { Countdown } from '#components/alerts/countdown.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { useAudibleAlerts } from '#components/alerts/use-audible-alerts.ts'
@@ -108,7 +108,7 @@ const AlertItem = ({ alert }: { alert: Alert }) => {
   const tone = useClock((nowMs) => urgencyOf([alert], nowMs), 'neutral')
   const isAhead = useClock((nowMs) => !hasHappened(alert) && timeLeftMs(alert.deadline_ms, nowMs) > 0, true)
   return (
-    <Item href={alertHref(alert)} name={alertName(alert)}>
+    <Item href={paths.alert(alert.id)} name={alertName(alert)}>
       <Badge tone={tone}>
         {alertKindLabels[alert.kind]}
         {alert.state !== 'new' && ', acknowledged'}

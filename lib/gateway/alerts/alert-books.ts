@@ -50,7 +50,7 @@ export const alertBookFor = (holder: KeyHolder): AlertBook => {
       configured.filter(({ isForEveryAccount, apiKey }) => isForEveryAccount || accounts.get(apiKey() ?? '') === id),
     arePrivateReceiversAllowed: config.receivers.arePrivateAllowed,
     urlOf: (alertId) =>
-      `${config.publicOrigins[0] ?? [...origins.values()][0] ?? ''}/evictions?alert=${encodeURIComponent(alertId)}`,
+      `${config.publicOrigins[0] ?? [...origins.values()][0] ?? ''}/evictions/${encodeURIComponent(alertId)}`,
   })
   books.set(id, book)
   return book

@@ -1,0 +1,41 @@
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { cache } from 'react'
+import { AlertPage } from '#components/alerts/alert-page.tsx'
+import { alertsName } from '#components/alerts/people/alerts-name.ts'
+import { alertQueries } from '#components/alerts/queries.ts'
+import { openSession, requireSession } from '#lib/gateway/accounts/session.ts'
+import { alertBookFor } from '#lib/gateway/alerts/alert-books.ts'
+import { type DetailPageProps, readPage } from '../../read-page.tsx'
+
+type Props = Pick<DetailPageProps, 'params'>
+
+const readAlert = cache(async (id: string) => {
+  const session = await openSession()
+  return session && alertBookFor(session).alert(id)
+})
+
+/** Next passes the id as it is in the address. */
+const idOf = async ({ params }: Props): Promise<string> => {
+  try {
+    return decodeURIComponent((await params).id)
+  } catch {
+    return notFound()
+  }
+}
+
+export const generateMetadata = async (props: Props): Promise<Metadata> => {
+  const alert = await readAlert(await idOf(props))
+  return { title: alert ? `Alert: ${alertsName([alert])}` : 'Alert' }
+}
+
+export default async function AlertDetails(props: Props) {
+  const { service } = await requireSession()
+  const id = await idOf(props)
+  const alert = await readAlert(id)
+  if (!alert) return notFound()
+  return readPage(
+    async (client) => client.setQueryData(alertQueries.get(id).queryKey, alert),
+    <AlertPage id={id} isLocal={service.embedded} />,
+  )
+}
