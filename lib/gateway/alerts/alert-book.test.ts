@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Eviction, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Alert, AlertItem } from '#lib/protocol/alerts.ts'
 import { closeSlots } from '../registry/registry.ts'
@@ -30,6 +33,8 @@ let requests: string[]
 let held: Promise<void> | undefined
 /** Messages the webhook got, such as `raised dbx_1`. */
 let received: string[]
+/** Event and number of alerts of each message. */
+let messages: string[]
 let receiver: Server
 let gateway: TestConsole
 let cookie: string
@@ -58,6 +63,7 @@ beforeEach(async () => {
   requests = []
   held = undefined
   received = []
+  messages = []
   service = await startServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://service')
     requests.push(`${request.method} ${pathname}`)
@@ -91,6 +97,7 @@ beforeEach(async () => {
     let body = ''
     for await (const chunk of request) body += chunk
     const { event, alerts } = JSON.parse(body) as { event: string; alerts: Alert[] }
+    messages.push(`${event} ${alerts.length}`)
     received.push(...alerts.map(({ devbox_id }) => `${event.replace('alert.', '')} ${devbox_id}`))
     response.end()
   })
@@ -151,7 +158,7 @@ const untilLookedUp = (id: string, before: number) =>
   vi.waitFor(() => expect(lookups(id)).toBeGreaterThan(before), soon)
 
 describe('an eviction', () => {
-  it('keeps its acknowledgment across withdrawal and a new report, without a second alarm or message', async () => {
+  it('keeps its acknowledgment across withdrawal and a new report, without a second alarm', async () => {
     const [one, other] = [eviction('dbx_1'), eviction('dbx_2')]
     pending = [one, other]
     const page = listen()
@@ -164,10 +171,12 @@ describe('an eviction', () => {
       await page.until('dbx_1', { state: 'acknowledged', acknowledged_by: 'Ada', alarms: 1, closed_ms: null })
       await page.until('dbx_2', { state: 'new', acknowledged_by: null, alarms: 1, closed_ms: null })
     }
-    // Sent after any repeated message.
-    await reconnect(other, one, eviction('dbx_3'))
-    await vi.waitFor(() => expect(received).toContain('raised dbx_3'), soon)
-    expect(received.filter((each) => /raised dbx_[12]/.test(each)).sort()).toEqual(['raised dbx_1', 'raised dbx_2'])
+    const eventsOf = (id: string) =>
+      received.filter((each) => each.endsWith(` ${id}`)).map((each) => each.split(' ')[0])
+    const open = { dbx_1: 'acknowledged', dbx_2: 'raised' }
+    for (const [id, event] of Object.entries(open))
+      await vi.waitFor(() => expect(eventsOf(id).slice(-4)).toEqual(['closed', event, 'closed', event]), soon)
+    expect(eventsOf('dbx_1').filter((each) => each === 'raised')).toHaveLength(1)
   })
 
   it('survives a console restart even if the service is slow to repeat it', async () => {
@@ -320,6 +329,7 @@ it('follows up an alert silenced after its announcement, but not one silenced be
 it('raises and acknowledges 5,000 alerts in small batches per event loop turn', async () => {
   const count = 5_000
   pending = Array.from({ length: count }, (_, n) => eviction(`dbx_${n}`))
+  devboxes = Object.fromEntries(pending.map(({ devbox_id }) => [devbox_id, { launch_parameters: {} }]))
   const page = listen()
   let handled = 0
   let maxInOneTurn = 0
@@ -333,6 +343,8 @@ it('raises and acknowledges 5,000 alerts in small batches per event loop turn', 
     }
   })()
   await vi.waitFor(() => expect(page.alerts.size).toBe(count), soon)
+  const announced = [`alert.raised ${count}`]
+  await vi.waitFor(() => expect(messages).toEqual(announced), soon)
   const { body } = await acknowledge(...[...page.alerts.values()].map(({ id }) => id))
   expect(body.acknowledged).toHaveLength(count)
   isOver = true
@@ -341,6 +353,32 @@ it('raises and acknowledges 5,000 alerts in small batches per event loop turn', 
   expect(maxInOneTurn).toBeLessThanOrEqual(200)
   const { total_count } = page.book.history({ state: 'acknowledged', limit: 1 })
   expect(total_count).toBe(count)
+  await vi.waitFor(() => expect(messages).toEqual([...announced, `alert.acknowledged ${count}`]), soon)
+})
+
+it('reminds receivers once at 10 and at 2 minutes, also across a restart', async () => {
+  await gateway.close()
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-reminders-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const restart = async () => {
+    gateway = await startConsole(
+      { url: service.url },
+      { dataDir, webhook: { url: receiver.url, secret: undefined, apiKey: key } },
+    )
+    listen()
+  }
+  const raised = () => received.filter((each) => each.startsWith('raised')).sort()
+  pending = [eviction('dbx_10', 10 * minute + 3_000), eviction('dbx_2', 2 * minute + 3_000)]
+  await restart()
+  const twice = ['raised dbx_10', 'raised dbx_10', 'raised dbx_2', 'raised dbx_2']
+  await vi.waitFor(() => expect(raised()).toEqual(twice), soon)
+  for (const id of ['dbx_3', 'dbx_4']) {
+    await gateway.close()
+    pending.push(eviction(id))
+    await restart()
+    await vi.waitFor(() => expect(received).toContain(`raised ${id}`), soon)
+  }
+  expect(raised()).toEqual([...twice, 'raised dbx_3', 'raised dbx_4'])
 })
 
 it('reads the names of many evicted devboxes from lists, and of those not listed one by one', async () => {

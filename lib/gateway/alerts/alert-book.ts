@@ -493,7 +493,7 @@ export class AlertBook {
     void this.#raiseInBatches()
   }
 
-  /** Reopens a closed eviction that is reported again, without a second alarm. */
+  /** Reopens a closed eviction that is reported again, without a second alarm on pages. */
   async #reopen(known: Alert): Promise<void> {
     if (known.state !== 'withdrawn' && known.state !== 'cancelled') {
       if (serviceNow() >= known.deadline_ms) return
@@ -503,7 +503,9 @@ export class AlertBook {
     }
     const before = this.#open.ofDevbox(known.kind, known.devbox_id)
     if (before) this.#close(before, 'moved')
-    this.#put(reopened(known, serviceNow()))
+    // Receivers were told that it is over.
+    const next = reopened(known, serviceNow())
+    this.#put(next, next.state === 'new' ? 'alert.raised' : 'alert.acknowledged')
   }
 
   // Closes the alert if its devbox has stopped, or if it `isOver` and has not been reported again. After the

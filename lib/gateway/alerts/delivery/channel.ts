@@ -5,7 +5,7 @@ import type { ReceiverSettings } from './receiver-fields.ts'
 export const deliveryTimes = {
   /** Alerts with the same event share a message while each follows the last within this time: chats limit rates. */
   batchMs: 1_000,
-  maxBatchMs: 5_000,
+  maxBatchMs: 10_000,
   timeoutMs: 10_000,
   retry: { firstMs: 1_000, maxMs: 5 * 60_000 },
   /** Three waits of about a minute together. */
