@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import { personLabel } from '../accounts/person.ts'
@@ -77,9 +78,16 @@ export const startReceivers = async (signal: AbortSignal): Promise<void> => {
 }
 
 const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void> => {
+  const { store } = alerts()
+  const keyDigest = createHash('sha256').update(`${serviceIdentity()} ${api_key}`).digest('base64url')
+  const known = store.watchedAccount(keyDigest)
+  // The service may be down, which receivers must learn.
+  if (known) alertBookFor({ account: known, api_key }).stay(api_key)
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
       const account = await verifyKey(api_key)
+      if (signal.aborted) return
+      store.setWatchedAccount(keyDigest, account)
       return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
       if (attempt === 0) console.error(`Receivers of alerts wait for the service: ${(error as Error).message}`)

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AlertOutcome } from '#lib/protocol/alert-outcomes.ts'
 import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol/alerts.ts'
+import type { KeyHolder } from '../accounts/types.ts'
 import { openConsoleDatabase } from '../data-folder.ts'
 import { type Message, Outbox } from './delivery/outbox.ts'
 
@@ -69,6 +70,7 @@ export class AlertStore {
         PRIMARY KEY (account, id)) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS followed_jobs (
         account TEXT NOT NULL, job_id TEXT NOT NULL, PRIMARY KEY (account, job_id)) WITHOUT ROWID;
+      CREATE TABLE IF NOT EXISTS watched_accounts (key_digest TEXT PRIMARY KEY, account TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS looks (account TEXT PRIMARY KEY, looked_ms INTEGER NOT NULL) WITHOUT ROWID;
     `,
     )
@@ -255,6 +257,19 @@ export class AlertStore {
 
   unfollowJob(account: string, jobId: string): void {
     this.#try(() => this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId))
+  }
+
+  /** The account that an API key last belonged to. */
+  watchedAccount(keyDigest: string): KeyHolder['account'] | undefined {
+    return this.#rows('SELECT account AS json FROM watched_accounts WHERE key_digest = ?', keyDigest)[0] as
+      | KeyHolder['account']
+      | undefined
+  }
+
+  setWatchedAccount(keyDigest: string, account: KeyHolder['account']): void {
+    this.#try(() =>
+      this.#run('INSERT OR REPLACE INTO watched_accounts VALUES (?, ?)', keyDigest, JSON.stringify(account)),
+    )
   }
 
   polledMs(account: string): number | null {

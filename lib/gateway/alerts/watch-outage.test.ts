@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
+import { closeSlots } from '../registry/registry.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
-import { alertBookFor } from './alert-books.ts'
+import { alertBookFor, startReceivers } from './alert-books.ts'
 
 const soon = { timeout: 30_000 }
 const owner = { account: { id: 'acc', name: 'Ada' }, api_key: 'ak_scripted' }
@@ -60,6 +61,7 @@ beforeEach(async () => {
         .write(`: connected\n\n${replay}`)
     }
     response.setHeader('content-type', 'application/json')
+    if (url.endsWith('/me')) return response.end(JSON.stringify(owner.account))
     const devbox = { id: 'dbx_1', status: 'running', create_time_ms: 1, metadata: {} }
     response.end(JSON.stringify(url.includes('dbx_1') ? devbox : { devboxes: [], has_more: false }))
   })
@@ -177,6 +179,31 @@ it('stays the same alert across a restart and an acknowledgment', async () => {
   await sees()
   expect(page.outages()).toMatchObject([{ id, state: 'resolved', acknowledged_by: 'Ada' }])
   await next.close()
+})
+
+it('is announced by a console that starts during it, with no page open', async () => {
+  const received: string[] = []
+  const receiver = await startServer(async (request, response) => {
+    const { event, alert } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    received.push(`${event} ${alert.kind}`)
+    response.end()
+  })
+  const { dataDir } = gateway.registry.config
+  const webhook = { url: receiver.url, secret: undefined, apiKey: owner.api_key }
+  const before = await startConsole(service, { dataDir, webhook })
+  await startReceivers(AbortSignal.timeout(60_000))
+  closeSlots()
+  status = { stream: 0, poll: 0 }
+  const next = await startConsole(service, { dataDir, webhook })
+  const ending = new AbortController()
+  const starting = startReceivers(ending.signal)
+  await vi.waitFor(() => expect(alertBookFor(owner).health().state).toBe('retrying'), soon)
+  vi.advanceTimersByTime(65_000)
+  await vi.waitFor(() => expect(received).toEqual(['alert.raised watch']), soon)
+  ending.abort()
+  await starting
+  for (const each of [before, next]) await each.close()
+  receiver.close()
 })
 
 it('keeps a pending eviction that the service repeats unreadably', async () => {
