@@ -28,10 +28,16 @@ export const filterText = ({ format, filter, every_seconds }: Receiver): string 
   return parts.length > 0 ? parts.join('; ') : 'all alerts'
 }
 
-export const receiverState = ({ is_paused, failure, waiting, deliveries }: Receiver): [Tone, string] => {
+/** Heartbeats stop while the console can't see evictions. */
+export const isHeldBack = ({ format, is_paused, failure, next_try_ms, deliveries: [latest] }: Receiver): boolean =>
+  format === 'heartbeat' && !is_paused && !failure && next_try_ms === null && latest?.state !== 'waiting'
+
+export const receiverState = (receiver: Receiver): [Tone, string] => {
+  const { is_paused, failure, waiting, deliveries } = receiver
   if (is_paused) return ['neutral', 'Paused']
   if (failure) return ['danger', 'Failing']
   if (waiting > 0) return ['progress', `${waiting} waiting`]
+  if (isHeldBack(receiver)) return ['attention', 'Stopped']
   if (deliveries.length === 0) return ['neutral', 'Nothing sent yet']
   return ['ok', 'Delivering']
 }

@@ -43,7 +43,8 @@ it('shows the state, filter and origin of each receiver', () => {
       }),
       receiverOf({ id: 'environment', source: 'environment' }),
       receiverOf({ id: 'rcv_2', waiting: 2, is_paused: true }),
-      receiverOf({ id: 'rcv_3', format: 'heartbeat', every_seconds: 120 }),
+      receiverOf({ id: 'rcv_3', format: 'heartbeat', every_seconds: 120, next_try_ms: Date.now() + 90_000 }),
+      receiverOf({ id: 'rcv_4', format: 'heartbeat', every_seconds: 60 }),
     ],
   })
   expect(rows[0]).toMatch(
@@ -52,7 +53,8 @@ it('shows the state, filter and origin of each receiver', () => {
   expect(rows[1]).toContain('all alerts. Set by DEVDECK_WEBHOOK_URL.')
   expect(rows[2]).toContain('Paused')
   expect(rows[2]).not.toContain('Retry now')
-  expect(rows[3]).toContain('every 2 min')
+  expect(rows[3]).toMatch(/Nothing sent yet.*every 2 min/)
+  expect(rows[4]).toContain('Stopped while the console can’t see evictions')
   const [first] = screen.getAllByRole('listitem')
   expect(within(first as HTMLElement).getByRole('button', { name: 'Retry now' })).toBeTruthy()
 })

@@ -17,7 +17,7 @@ import type { Delivery, Receiver } from '#lib/protocol/alerts.ts'
 import { Countdown } from '../countdown.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { receiverMutations, receiverQueries } from './queries.ts'
-import { filterText, formatLabels, receiverState } from './receiver-text.ts'
+import { filterText, formatLabels, isHeldBack, receiverState } from './receiver-text.ts'
 
 const ReceiverDialog = dynamic(async () => (await import('./receiver-dialog.tsx')).ReceiverDialog)
 
@@ -126,7 +126,6 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
             size="sm"
             icon={BellRing}
             busy={test.isPending}
-            disabledReason={is_paused ? 'resume the receiver first' : null}
             onClick={() => {
               setIsOpen(true)
               test.mutate(id, { onSuccess: announceTest })
@@ -197,6 +196,7 @@ const Summary = ({ receiver }: { receiver: Receiver }) => {
         <VisibleText max={200}>{filterText(receiver)}</VisibleText>
         {origin && `. ${origin}.`}
       </p>
+      {isHeldBack(receiver) && <p className="text-attention">Stopped while the console can’t see evictions</p>}
       {failure && (
         <p className="text-danger">
           Failing since <RelativeTime ms={failure.since_ms} />: <VisibleText max={200}>{failure.answer}</VisibleText>
