@@ -71,6 +71,7 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     filtered,
     '/axons?search=nothing',
     '/evictions/history',
+    '/evictions/report',
     '/activity',
     '/snapshots',
     '/blueprints',

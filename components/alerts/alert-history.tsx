@@ -32,6 +32,9 @@ const periodTexts: Record<AlertPeriod, string> = {
   month: 'this month',
 }
 
+/** In UTC, because the server knows no other zone. */
+const minuteOf = (ms: string) => isoTime(Number(ms))?.replace(/:\d\d\.\d+Z$/, 'Z')
+
 const source = {
   noun: 'alert',
   nouns: 'alerts',
@@ -50,8 +53,8 @@ const source = {
   list: (query: AlertHistoryQuery) => alertQueries.history(query),
   filters: {
     period: (period: string) => periodTexts[period as AlertPeriod],
-    from_ms: (ms: string) => `from ${isoTime(Number(ms))}`,
-    to_ms: (ms: string) => `before ${isoTime(Number(ms))}`,
+    from_ms: (ms: string) => `from ${minuteOf(ms)}`,
+    to_ms: (ms: string) => `before ${minuteOf(ms)}`,
     kind: 'kind is …',
     state: 'state is …',
     outcome: (outcome: string) => outcomeLabels[outcome as AlertOutcome].toLowerCase(),
@@ -60,7 +63,7 @@ const source = {
 }
 
 const outcomeLabels: Record<AlertOutcome, string> = {
-  interrupted: 'Evicted with running work',
+  interrupted: 'Hit running work',
   unattended: 'Nobody acknowledged',
 }
 

@@ -74,13 +74,14 @@ interface TimeFieldProps {
 const TimeField = ({ label, ms, onChange }: TimeFieldProps) => {
   const zone = useShownZone()
   return (
-    <Input
-      type="datetime-local"
-      aria-label={label}
-      title={`${label}, ${formatZone(ms ?? 0, zone)}`}
-      className="w-52 max-sm:flex-1"
-      value={ms === undefined ? '' : formatInput(ms, zone)}
-      onChange={({ target }) => onChange(parseInput(target.value, zone))}
-    />
+    <span className="w-52 max-sm:flex-1">
+      <Input
+        type="datetime-local"
+        aria-label={label}
+        title={`${label}, ${formatZone(ms ?? 0, zone)}`}
+        value={ms === undefined ? '' : formatInput(ms, zone)}
+        onChange={({ target }) => onChange(parseInput(target.value, zone))}
+      />
+    </span>
   )
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { Section } from '#components/ui/section.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { formatExact, formatInput } from '#components/ui/time-text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -16,6 +17,8 @@ import { alertName } from './alert-feed.ts'
 export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
   const { from_ms, to_ms, complete_from_ms, open, unattended, interrupted, deleted, failed } = report
   const { hand_overs, comments, practice } = report
+  const all = (filter: Parameters<typeof paths.evictionHistory>[0]) =>
+    paths.evictionHistory({ from_ms, to_ms, ...filter })
   return (
     <div className="space-y-6">
       <p className="tabular text-muted">
@@ -42,14 +45,14 @@ export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
       </div>
       <div className="gap-x-12 lg:columns-2">
         <Alerts title="Open at the end" listed={open} timeOf={({ deadline_ms }) => deadline_ms} />
-        <Alerts title="Nobody acknowledged" listed={unattended}>
+        <Alerts title="Nobody acknowledged" listed={unattended} all={all({ outcome: 'unattended' })}>
           {({ kind }) => kind !== 'eviction' && <span className="text-muted">{alertKindLabels[kind]}</span>}
         </Alerts>
-        <Alerts title="Evicted with running work" listed={interrupted}>
+        <Alerts title="Evicted with running work" listed={interrupted} all={all({ outcome: 'interrupted' })}>
           {({ work }) => formatCountOf(work?.commands ?? 0, 'command')}
         </Alerts>
-        <Alerts title="Disks deleted" listed={deleted} />
-        <Alerts title="Devboxes failed" listed={failed} />
+        <Alerts title="Disks deleted" listed={deleted} all={all({ kind: 'end', state: 'ended' })} />
+        <Alerts title="Devboxes failed" listed={failed} all={all({ kind: 'failure' })} />
         <Entries title="Hand-overs" listed={hand_overs}>
           {({ by, to }) => (
             <>
@@ -219,12 +222,14 @@ const Coverage = ({ blind, silences, failing }: ShiftReport) => (
 interface AlertsProps {
   title: string
   listed: Listed<Alert>
+  /** Address of all in the history. */
+  all?: string
   timeOf?: (alert: Alert) => number
   children?: (alert: Alert) => ReactNode
 }
 
-const Alerts = ({ title, listed, timeOf = occurredMs, children }: AlertsProps) => (
-  <List title={title} {...listed}>
+const Alerts = ({ title, listed, all, timeOf = occurredMs, children }: AlertsProps) => (
+  <List title={title} all={all} {...listed}>
     {listed.items.map((alert) => (
       <Line key={alert.id} ms={timeOf(alert)} alert={alert}>
         {children?.(alert)}
@@ -249,7 +254,12 @@ const Entries = ({ title, listed, children }: EntriesProps) => (
   </List>
 )
 
-const List = ({ title, children, ...listed }: Listed<unknown> & { title: string; children: ReactNode }) =>
+interface ListProps extends MoreProps {
+  title: string
+  children: ReactNode
+}
+
+const List = ({ title, children, ...listed }: ListProps) =>
   listed.count > 0 && (
     <section aria-label={title} className="mb-8 break-inside-avoid">
       <h2 className="border-b border-line pb-1 text-lg font-medium">
@@ -260,10 +270,22 @@ const List = ({ title, children, ...listed }: Listed<unknown> & { title: string;
     </section>
   )
 
-const More = ({ count, items }: Listed<unknown>) =>
+interface MoreProps extends Listed<unknown> {
+  all?: string | undefined
+}
+
+const More = ({ count, items, all }: MoreProps) =>
   count > items.length && (
     <p className="pt-1 text-sm text-muted">
       Showing {formatCount(items.length)} of {formatCount(count)}
+      {all && (
+        <>
+          {'. '}
+          <TextLink href={all} prefetch={false}>
+            Show all
+          </TextLink>
+        </>
+      )}
     </p>
   )
 
