@@ -45,7 +45,7 @@ export const stateColumn: Column<Alert> = {
   id: 'state',
   header: 'State',
   cell: ({ row }) => <State alert={row.original} />,
-  meta: { priority: 2, width: '17rem' },
+  meta: { priority: 2, width: '21rem' },
 }
 
 export const State = ({ alert, children }: { alert: Alert; children?: ReactNode }) => (

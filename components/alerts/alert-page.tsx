@@ -17,6 +17,7 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
+import { alertKindLabels } from '#lib/protocol/alert-labels.ts'
 import { type Alert, canAcknowledge, hasHappened, isOpen, isSilenced } from '#lib/protocol/alerts.ts'
 import { AlertMenu, isRunning, useAlertActions } from './alert-actions.tsx'
 import { isAboutDevbox, Kind } from './alert-columns.tsx'
@@ -135,6 +136,7 @@ const AlertDetail = ({ alert, isLocal }: { alert: Alert; isLocal: boolean }) => 
         <Section title="Log">
           <AlertLog alert={alert} />
         </Section>
+        {isAboutDevbox(alert) && <OtherAlerts alert={alert} />}
       </div>
       {actions.dialog}
       {isSilencing && <SilenceDialog metadata={alert.metadata} onClose={() => setIsSilencing(false)} />}
@@ -196,6 +198,31 @@ const About = ({ alert }: { alert: Alert }) => (
     )}
   </>
 )
+
+const maxOthers = 5
+
+/** The latest alerts of the devbox, such as the one that a new deadline raised. */
+const OtherAlerts = ({ alert }: { alert: Alert }) => {
+  const { data = [] } = useQuery(alertQueries.ofDevbox(alert.devbox_id))
+  const others = data.filter(({ id }) => id !== alert.id).slice(0, maxOthers)
+  return (
+    others.length > 0 && (
+      <Section title="Other alerts of this devbox">
+        <ul>
+          {others.map((other) => (
+            <li key={other.id} className="flex min-h-9 flex-wrap items-center gap-x-3 border-b border-line py-1">
+              <TextLink href={paths.alert(other.id)} prefetch={false}>
+                {alertKindLabels[other.kind]}
+              </TextLink>
+              <RelativeTime ms={other.deadline_ms} className="text-muted" />
+              <AlertStateBadge alert={other} />
+            </li>
+          ))}
+        </ul>
+      </Section>
+    )
+  )
+}
 
 const SilencedBy = ({ alert }: { alert: Alert }) => {
   const { data: feed } = useQuery(alertQueries.feed())

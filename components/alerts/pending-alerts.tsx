@@ -25,6 +25,7 @@ import {
   groupAlerts,
   hasHappened,
   isSilenced,
+  nameInText,
 } from '#lib/protocol/alerts.ts'
 import { AlertMenu, devboxesOf, isRunning, newOf, useAlertActions } from './alert-actions.tsx'
 import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
@@ -50,6 +51,12 @@ const holders = [
   { value: 'mine', label: 'Mine' },
   { value: 'nobody', label: 'Nobody’s' },
 ] as const
+
+const emptyTexts: Record<Holder, string> = {
+  all: '',
+  mine: 'You have none of the pending alerts.',
+  nobody: 'All pending alerts are acknowledged.',
+}
 
 const isOfHolder = (alert: Alert, holder: Holder, own: string | undefined): boolean =>
   holder === 'all' || (holder === 'nobody' ? alert.state === 'new' : isHeldBy(own, alert))
@@ -119,6 +126,7 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
           />
         )}
       />
+      {shown.length === 0 && <p className="text-muted">{emptyTexts[holder]}</p>}
       {selected.length > 0 && (
         <BulkBar
           label="Selected alerts"
@@ -190,7 +198,7 @@ const columns: Column<PendingRow>[] = [
     header: 'State',
     cell: ({ row: { original: row } }) =>
       row.alerts.length > 1 ? stateWords(row) : <PendingState alert={row.alerts[0]} />,
-    meta: { priority: 3, width: '17rem' },
+    meta: { priority: 3, width: '21rem' },
   },
   {
     id: 'metadata',
@@ -218,12 +226,16 @@ const columnsWithNode: Column<PendingRow>[] = [
   },
 ]
 
-/** "New", or "3 new, 9 acknowledged" for a group. */
+/** "New", or "3 new, 9 acknowledged by Ada" for a group. */
 const stateWords = ({ alerts: [first, ...others] }: AlertGroup): string => {
   if (others.length === 0) return alertStateLabels[first.state]
   const unacknowledged = newOf([first, ...others]).length
-  const rest = others.length + 1 - unacknowledged
-  return [unacknowledged > 0 && `${unacknowledged} new`, rest > 0 && `${rest} acknowledged`].filter(Boolean).join(', ')
+  const taken = [first, ...others].filter(({ state }) => state === 'acknowledged')
+  const [holder, ...otherHolders] = new Set(taken.map(({ acknowledged_by }) => acknowledged_by ?? ''))
+  const by = otherHolders.length > 0 ? `${otherHolders.length + 1} people` : nameInText(holder ?? '')
+  return [unacknowledged > 0 && `${unacknowledged} new`, taken.length > 0 && `${taken.length} acknowledged by ${by}`]
+    .filter(Boolean)
+    .join(', ')
 }
 
 const PendingState = ({ alert }: { alert: Alert }) => {

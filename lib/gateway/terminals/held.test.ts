@@ -55,14 +55,14 @@ const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 describe('GET /api/terminals/{devbox_id}', () => {
   it("returns 200 with the account's open terminals of the devbox", async () => {
     const page = await open('listed', { agent: chrome })
-    const watcher = await open('listed', { agent: 'curl/8 <script>' })
+    const watcher = await open('listed', { own: `${cookie}; devdeck-name=Ben`, agent: 'curl/8 <script>' })
     expect(await list()).toMatchObject([
       {
         name: 'listed',
         cols: 81,
         rows: 25,
         writer: { name: 'Chrome on Linux', follower: false },
-        viewers: [{ name: 'Chrome on Linux' }, { name: 'A program' }],
+        viewers: [{ name: 'Chrome on Linux' }, { name: 'Ben (unverified), A program' }],
         ends_at_ms: null,
         recording: null,
       },
