@@ -3,6 +3,7 @@ import { manyDevboxes } from './devboxes.ts'
 import { soakFaults } from './faults.ts'
 import { loseWrites } from './lost-writes.ts'
 import { streamOutput } from './output.ts'
+import { soakReceivers } from './receivers.ts'
 import { soakStorm } from './storm.ts'
 import { soakSwarm } from './swarm.ts'
 import { soakSwarmJob } from './swarm-job.ts'
@@ -12,13 +13,16 @@ import { soakSwarmJob } from './swarm-job.ts'
  * loses writes and kills the service under load (ROUNDS times, default 100). `npm run soak -- swarm [SECONDS]` runs commands in
  * 60 devboxes on three nodes (default: 300 s), `-- swarm-job` loses a node and kills the service during a job, `-- storm`
  * evicts 5,000 devboxes at once, and `-- faults [SECONDS]` takes the service away from 50 consoles and has a page and a
- * download read too slowly (default: 60 s each). Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
+ * download read too slowly (default: 60 s each). `-- receivers` kills a console while it sends alerts. Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
  */
 const [word = '100', given] = process.argv.slice(2)
 const seconds = Number(given ?? (word === 'swarm' ? 300 : 60))
 const rounds = Number(word)
-if (!['swarm', 'swarm-job', 'storm', 'faults'].includes(word) && !(Number.isInteger(rounds) && rounds > 0)) {
-  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS]]')
+if (
+  !['swarm', 'swarm-job', 'storm', 'faults', 'receivers'].includes(word) &&
+  !(Number.isInteger(rounds) && rounds > 0)
+) {
+  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers]')
   process.exit(1)
 }
 
@@ -95,6 +99,7 @@ const soaks: Record<string, () => Promise<void>> = {
   'swarm-job': soakJob,
   storm: () => report(soakStorm()),
   faults: () => report(soakFaults(seconds)),
+  receivers: () => report(soakReceivers()),
 }
 await (soaks[word] ?? soakService)()
 for (const problem of problems.slice(0, 50)) console.error(problem)

@@ -279,16 +279,19 @@ describe('an eviction', () => {
     expect(page.alerts.get('dbx_1')).toMatchObject({ state: 'new' })
   })
 
-  it('is stored unchanged if the console stops during a devbox lookup', async () => {
+  it('is announced after a restart if the console stopped during the lookup of its devbox', async () => {
     const page = await listenLive()
     const describing = Promise.withResolvers<void>()
     held = describing.promise
-    send(eviction('dbx_1'))
+    pending = [eviction('dbx_1')]
+    send(...pending)
     await page.until('dbx_1', { state: 'new', devbox_name: null })
     closeSlots()
     describing.resolve()
     const { body } = await gateway.ask(cookie, 'GET', '/api/alerts')
-    expect(body).toMatchObject({ alerts: [{ devbox_id: 'dbx_1', devbox_name: null }] })
+    expect(body).toMatchObject({ alerts: [] })
+    await listen().until('dbx_1', { state: 'new', devbox_name: 'name of dbx_1', alarms: 1 })
+    await vi.waitFor(() => expect(received).toEqual(['raised dbx_1']), soon)
   })
 })
 

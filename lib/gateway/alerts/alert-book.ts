@@ -478,7 +478,8 @@ export class AlertBook {
   }
 
   async #describeAndAnnounce(id: string, devboxId: string): Promise<void> {
-    const late = setTimeout(() => this.#changeDescribed(id, (alert) => this.#put(alert)), describeMs)
+    // Not stored, so that a restart announces it.
+    const late = setTimeout(() => this.#changeDescribed(id, (data) => this.#emit({ event: 'alert', data })), describeMs)
     const facts = await this.#describe(this.#apiKey, devboxId)
     clearTimeout(late)
     this.#changeDescribed(id, (alert) => {
