@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import AxeBuilder from '@axe-core/playwright'
 import { test as base } from '@playwright/test'
 import { expect, open, type Product, signIn, startProduct } from './product.ts'
 
@@ -79,6 +80,9 @@ test('a receiver is added, fails, is fixed, gets a drill, is paused and deleted'
   await expect(row).toContainText(/Failing since .*: HTTP 403/)
   const deliveries = row.getByRole('region', { name: /Latest deliveries/ })
   await expect(deliveries.getByRole('listitem').first()).toContainText(/Test message.*HTTP 403/)
+  expect(
+    (await new AxeBuilder({ page }).setLegacyMode().include('[aria-labelledby=receivers]').analyze()).violations,
+  ).toEqual([])
   await page.goto(product.url)
   await expect(page.getByRole('region', { name: 'Needs attention' })).toContainText('Receiver failing')
   await page.getByRole('banner').getByRole('link', { name: 'Receiver failing' }).click()

@@ -100,7 +100,7 @@ test('every dialog restores focus to its opener', async ({ signedIn: page, produ
     ['/devboxes', [['Create devbox']]],
     [`/devboxes/${id}`, [['Shut down devbox'], ['More actions', 'Take snapshot']]],
     ['/benchmark-jobs', [['Create job']]],
-    ['/evictions', [['Start drill']]],
+    ['/evictions', [['Start drill'], ['Add receiver']]],
   ]
   for (const [path, openers] of dialogs) {
     await page.goto(product.url + path)

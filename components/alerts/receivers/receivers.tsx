@@ -12,6 +12,7 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
+import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { Delivery, Receiver } from '#lib/protocol/alerts.ts'
 import { Countdown } from '../countdown.tsx'
@@ -189,6 +190,7 @@ const readOnlyReason = ({ source }: Receiver): string | null => {
 const Summary = ({ receiver }: { receiver: Receiver }) => {
   const { format, host, failure, waiting, next_try_ms, is_paused } = receiver
   const origin = readOnlyReason(receiver)
+  const isTrying = useClock((nowMs) => next_try_ms !== null && next_try_ms <= nowMs)
   return (
     <div className="pl-5.5 text-sm wrap-anywhere">
       <p className="text-muted">
@@ -205,7 +207,8 @@ const Summary = ({ receiver }: { receiver: Receiver }) => {
       {failure && waiting > 0 && !is_paused && (
         <p className="text-muted">
           {waiting} waiting
-          {next_try_ms !== null && (
+          {isTrying && ', trying now'}
+          {next_try_ms !== null && !isTrying && (
             <>
               , next try in <Countdown deadlineMs={next_try_ms} />
             </>
