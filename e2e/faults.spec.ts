@@ -14,6 +14,7 @@ import { makeScenarios, startJob } from './small-jobs.ts'
 let proxy: Server
 let holds = true
 const held: Duplex[] = []
+const passing: Duplex[] = []
 /** Proxy between console and service that applies `change` to responses. */
 let upstream: Server
 let change: (path: string, body: string) => string = (_, body) => body
@@ -67,6 +68,7 @@ test.beforeAll(async () => {
   proxy.on('upgrade', (asked, socket: Duplex) => {
     socket.on('error', () => socket.destroy())
     if (holds) return held.push(socket)
+    passing.push(socket)
     const passed = passOn(asked, consoleUrl).on('upgrade', ({ rawHeaders }, other: Duplex) => {
       const lines = rawHeaders.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`)
@@ -115,6 +117,55 @@ test('a proxy that blocks WebSockets is reported, alerts still arrive, and the p
   await expect(page.getByText('Live updates are unavailable')).toBeHidden()
   await evict('told-at-once')
   await expect(bar).toContainText('1 more')
+})
+
+test('a page whose computer slept for an hour reconnects, and announces no eviction again', async ({ page }) => {
+  holds = false
+  await page.clock.install()
+  await page.addInitScript(() => {
+    const announced = new Set<Element>()
+    Object.assign(globalThis, { announced })
+    new MutationObserver(() => {
+      for (const alert of document.querySelectorAll('[role=alert]'))
+        if (alert.textContent?.includes('asleep')) announced.add(alert)
+    }).observe(document, { childList: true, subtree: true, characterData: true })
+  })
+  const announcements = () => page.evaluate(() => (globalThis as unknown as { announced: Set<Element> }).announced.size)
+  await signIn(page, { url: addressOf(proxy), apiKey: alone.apiKey })
+  await page.goto(`${addressOf(proxy)}/evictions`)
+  await isLive(page)
+  // A toast names the first eviction only.
+  for (const each of (await service.devboxes.list()).devboxes)
+    await service.devboxes.shutdown({ params: { id: each.id } })
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'asleep' } })
+  const evict = (eviction_deadline_ms: number) =>
+    service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms } })
+  const row = page.getByRole('table', { name: /earliest deadline first/ }).getByRole('row', { name: /asleep/ })
+  await evict(Date.now() + 900_000)
+  await expect.poll(announcements).toBe(1)
+  await evict(Date.now() + 600_000)
+  await expect(row.getByText(/Rescheduled from/)).toBeAttached()
+  // An earlier deadline is announced, too.
+  await expect.poll(announcements).toBe(2)
+
+  // Asleep: no timer fires and the connection is gone.
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1_000))
+  holds = true
+  for (const socket of passing) socket.destroy()
+  await evict(Date.now() + 1_000)
+  await expect.poll(async () => (await service.devboxes.get({ params: { id } })).status).toBe('suspended')
+  holds = false
+  await page.clock.fastForward('01:00:00')
+  await page.clock.resume()
+  await isLive(page)
+  await expect(row).toHaveCount(0)
+  await page.getByRole('link', { name: 'History' }).click()
+  const ended = page
+    .getByRole('table', { name: /newest first/ })
+    .getByRole('row', { name: /asleep/ })
+    .first()
+  await expect(ended).toContainText('Evicted')
+  expect(await announcements()).toBe(2)
 })
 
 test('slow, failing and foreign responses leave the page usable', async ({ page }) => {

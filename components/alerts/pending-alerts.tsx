@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { BellOff, Camera, Check, Ellipsis, Pause, UserRoundPlus } from 'lucide-react'
+import { ArrowRightLeft, BellOff, Camera, Check, Ellipsis, Pause, UserRoundPlus } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { NodeLink } from '#components/cluster/node-link.tsx'
 import { type Column, narrowOnly } from '#components/list/column.ts'
@@ -13,6 +13,7 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { formatTimeOfDay } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -249,8 +250,19 @@ const PendingState = ({ alert }: { alert: Alert }) => {
           <span className="sr-only">Silenced</span>
         </span>
       )}
+      {alert.moved_from_ms !== undefined && <MovedFrom ms={alert.moved_from_ms} />}
       {alert.acknowledged_ms === null && <RelativeTime ms={alert.first_heard_ms} className="text-muted" />}
     </State>
+  )
+}
+
+const MovedFrom = ({ ms }: { ms: number }) => {
+  const text = `Rescheduled from ${formatTimeOfDay(ms).slice(0, 8)}`
+  return (
+    <span title={text} className="shrink-0 text-muted">
+      <ArrowRightLeft aria-hidden className="size-3.5" />
+      <span className="sr-only">{text}</span>
+    </span>
   )
 }
 

@@ -43,6 +43,8 @@ export interface Alert {
   watch?: { cause: 'refused' | 'unreachable' | 'unreadable' | 'late'; detail: string; account: string }
   /** For a `failure`, `job` or `watch`: when it happened, was first seen or began. */
   deadline_ms: number
+  /** Deadline of the alert that this one replaces. */
+  moved_from_ms?: number
   state: AlertState
   first_heard_ms: number
   raised_ms: number

@@ -105,7 +105,8 @@ it('is raised again at ten and two minutes while unacknowledged', () => {
 
 it('stays acknowledged when its deadline moves later, and is new when it moves earlier', () => {
   const before = taken(raise(10 * minute), minute)
-  expect(raise(20 * minute, 2 * minute, before)).toMatchObject({ state: 'acknowledged', alarms: 0 })
+  const later = { state: 'acknowledged', alarms: 0, moved_from_ms: 10 * minute }
+  expect(raise(20 * minute, 2 * minute, before)).toMatchObject(later)
   expect(raise(5 * minute, 2 * minute, before)).toMatchObject({ state: 'new', acknowledged_by: 'somebody', alarms: 1 })
   expect(raise(20 * minute, 2 * minute, raise(10 * minute))).toMatchObject({ state: 'new' })
 })

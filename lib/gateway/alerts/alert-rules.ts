@@ -46,6 +46,7 @@ export const raised = (subject: Subject, details: AlertDetails, nowMs: number, b
   return {
     ...subject,
     ...details,
+    ...(before && { moved_from_ms: before.deadline_ms }),
     state: isAcknowledged ? 'acknowledged' : 'new',
     first_heard_ms: nowMs,
     raised_ms: nowMs,
