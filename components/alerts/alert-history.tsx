@@ -136,6 +136,7 @@ export const AlertHistory = () => {
       <DataTable
         {...list.table}
         caption="Alerts, newest first"
+        rowHref={({ id }) => paths.alert(id)}
         columns={list.rows.some(({ node }) => node) ? [...columns, nodeColumn] : columns}
       />
       <p className="mt-3 text-sm text-muted">

@@ -180,7 +180,7 @@ const Actions = ({ acknowledged, handed_over, received, stopped, commented }: Pe
   )
 }
 
-const Coverage = ({ blind, silences, failing }: ShiftReport) => (
+const Coverage = ({ blind, silences, receivers }: ShiftReport) => (
   <Section title="Coverage">
     <p>
       {blind.count === 0
@@ -210,10 +210,17 @@ const Coverage = ({ blind, silences, failing }: ShiftReport) => (
         : {formatCountOf(alerts, 'alert')}
       </p>
     ))}
-    {failing.map(({ name, host, since_ms, answer, waiting }) => (
-      <p key={`${name} ${host}`} className="text-danger">
-        Receiver <VisibleText max={60}>{name}</VisibleText> has failed since {formatExact(since_ms)} (
-        <VisibleText max={200}>{answer}</VisibleText>); {formatCountOf(waiting, 'message')} waiting
+    {receivers.length === 0 && <p>No receivers: alerts reached only open pages</p>}
+    {receivers.map(({ id, name, host, delivered, failed, waiting, failure }) => (
+      <p key={id} className={failed > 0 || failure ? 'text-danger' : undefined}>
+        Receiver <VisibleText max={60}>{name}</VisibleText> (<VisibleText max={100}>{host}</VisibleText>):{' '}
+        {formatCount(delivered)} delivered, {formatCount(failed)} failed
+        {waiting > 0 && `, ${formatCountOf(waiting, 'message')} waiting now`}
+        {failure && (
+          <>
+            , failing since {minuteOf(failure.since_ms)} (<VisibleText max={200}>{failure.answer}</VisibleText>)
+          </>
+        )}
       </p>
     ))}
   </Section>

@@ -1,12 +1,12 @@
 import { alertKindLabels, alertStateLabel } from './alert-labels.ts'
 import { occurredMs } from './alert-outcomes.ts'
 import { type Alert, nameInText } from './alerts.ts'
-import type { Listed, PersonReport, ShiftReport } from './shift-report.ts'
+import type { Listed, PersonReport, ReceiverReport, ShiftReport } from './shift-report.ts'
 
 /** The report as text for a chat, ticket or wiki. Times are in UTC. */
 export const shiftReportMarkdown = (report: ShiftReport): string => {
   const { from_ms, to_ms, complete_from_ms, kinds, open, response, unattended, people } = report
-  const { interrupted, deleted, failed, blind, silences, failing, practice, hand_overs, comments } = report
+  const { interrupted, deleted, failed, blind, silences, receivers, practice, hand_overs, comments } = report
   const { longest } = response
   return [
     `# Shift report, ${timeText(from_ms)} to ${timeText(to_ms)}`,
@@ -80,12 +80,9 @@ export const shiftReportMarkdown = (report: ShiftReport): string => {
           `Silence by ${nameText(by)}${comment === '' ? '' : ` (${plainText(comment)})`}: ${countOf(alerts, 'alert')}`,
       ),
     ),
-    bullets(
-      failing.map(
-        ({ name, host, since_ms, answer, waiting }) =>
-          `Receiver ${plainText(name)} (${plainText(host)}) has failed since ${timeText(since_ms)}: ${plainText(answer)}. ${countOf(waiting, 'message')} waiting.`,
-      ),
-    ),
+    receivers.length === 0
+      ? 'No receivers: alerts reached only open pages.'
+      : bullets(receivers.map((receiver) => `Receiver ${receiverText(receiver)}`)),
     '## Practice',
     `${countOf(practice.drills, 'drill')}, ${countOf(practice.tests, 'test alert')}.${
       practice.response.median_ms === null
@@ -106,6 +103,13 @@ const list = <Item>({ count, items }: Listed<Item>, title: string, lineOf: (item
   ].join('\n')
 
 const bullets = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
+
+const receiverText = ({ name, host, delivered, failed, waiting, failure }: ReceiverReport): string =>
+  [
+    `${plainText(name)} (${plainText(host)}): ${delivered} delivered, ${failed} failed`,
+    ...(waiting > 0 ? [`${countOf(waiting, 'message')} waiting now`] : []),
+    ...(failure ? [`failing since ${timeText(failure.since_ms)} (${plainText(failure.answer)})`] : []),
+  ].join(', ')
 
 const personText = ({ name, acknowledged, handed_over, received, commented, stopped }: PersonReport): string => {
   const shown = acknowledged.items.slice(0, 3).map(alertText)

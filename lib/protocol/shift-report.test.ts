@@ -138,8 +138,9 @@ it('says who did what', () => {
 })
 
 it('is the same in Markdown, with names that can’t break it', () => {
-  const failing = [{ name: 'Chat', host: 'chat.example', since_ms: at(3), answer: 'HTTP 500', waiting: 2 }]
-  const text = shiftReportMarkdown({ ...report, complete_from_ms: at(1), failing })
+  const failure = { since_ms: at(3), answer: 'HTTP 500' }
+  const receivers = [{ id: 'r', name: 'Chat', host: 'chat.example', delivered: 9, failed: 1, waiting: 2, failure }]
+  const text = shiftReportMarkdown({ ...report, complete_from_ms: at(1), receivers })
   for (const line of [
     '# Shift report, 2026-11-26 22:00 UTC to 2026-11-27 10:00 UTC',
     '**Incomplete:** alerts before 2026-11-26 22:01 UTC have been removed from the history.',
@@ -154,7 +155,7 @@ it('is the same in Markdown, with names that can’t break it', () => {
     'Disks deleted: 1 of 1 scheduled shutdown.',
     'Outages of the eviction watch: 1, 5 min in the period.',
     '- Silence by Cy (load test): 1 alert',
-    '- Receiver Chat (chat.example) has failed since 2026-11-26 22:03 UTC: HTTP 500. 2 messages waiting.',
+    '- Receiver Chat (chat.example): 9 delivered, 1 failed, 2 messages waiting now, failing since 2026-11-26 22:03 UTC (HTTP 500)',
     '1 drill, 1 test alert. Drills acknowledged: 1, median 1 min.',
   ])
     expect(text.split('\n')).toContain(line)
@@ -163,7 +164,7 @@ it('is the same in Markdown, with names that can’t break it', () => {
 it('reports a quiet shift', () => {
   const quiet = shiftReportOf([], { from_ms: start, to_ms: at(720), now_ms: at(720) })
   expect(quiet.response).toEqual({ raised: 0, acknowledged: 0, median_ms: null, p90_ms: null, longest: null })
-  expect(shiftReportMarkdown({ ...quiet, complete_from_ms: null, failing: [] })).not.toMatch(/null|undefined|NaN/)
+  expect(shiftReportMarkdown({ ...quiet, complete_from_ms: null, receivers: [] })).not.toMatch(/null|undefined|NaN/)
 })
 
 it('recaps what was missed, newest first', () => {

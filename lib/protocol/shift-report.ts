@@ -8,7 +8,7 @@ import {
   quantileMs,
   responseMs,
 } from './alert-outcomes.ts'
-import type { Alert, AlertEntry, AlertKind, AlertState } from './alerts.ts'
+import type { Alert, AlertEntry, AlertKind, AlertState, Receiver } from './alerts.ts'
 
 /** What happened to alerts in a period, without drills and test alerts unless stated. Times in ms. */
 export interface ShiftReport {
@@ -38,8 +38,7 @@ export interface ShiftReport {
   failed: Listed<Alert>
   blind: Listed<Alert> & { total_ms: number }
   silences: { by: string | null; comment: string; alerts: number }[]
-  /** Receivers that fail now. */
-  failing: { name: string; host: string; since_ms: number; answer: string; waiting: number }[]
+  receivers: ReceiverReport[]
   practice: { drills: number; tests: number; response: { n: number; median_ms: number | null } }
 }
 
@@ -47,6 +46,12 @@ export interface ShiftReport {
 export interface Listed<Item> {
   count: number
   items: Item[]
+}
+
+/** Deliveries of the period, and the state now. Deliveries are kept for a week. */
+export interface ReceiverReport extends Pick<Receiver, 'id' | 'name' | 'host' | 'failure' | 'waiting'> {
+  delivered: number
+  failed: number
 }
 
 export interface PersonReport {
@@ -72,7 +77,7 @@ interface Period {
   now_ms: number
 }
 
-type Report = Omit<ShiftReport, 'complete_from_ms' | 'failing'>
+type Report = Omit<ShiftReport, 'complete_from_ms' | 'receivers'>
 
 /** `stored` are alerts that occurred from `from_ms` on; later ones count only while open at `to_ms`. */
 export const shiftReportOf = (stored: readonly Alert[], { from_ms, to_ms, now_ms }: Period): Report => {

@@ -13,18 +13,19 @@ const hourMs = 3_600_000
 let service: TestService
 let gateway: TestConsole
 let cookie: string
-let put: (alert: Alert) => void
+let stored: ReturnType<typeof storedAlerts>
 beforeAll(async () => {
   service = await startService()
-  gateway = await startConsole(service)
+  const webhook = { url: 'http://127.0.0.1:9/hook', secret: undefined, apiKey: undefined }
+  gateway = await startConsole(service, { webhook })
   cookie = await gateway.signIn(service.key)
-  const { store, account } = storedAlerts({ account: await service.client.accounts.me({}) })
-  put = (alert) => store.put(account, alert)
+  stored = storedAlerts({ account: await service.client.accounts.me({}) })
 })
 afterAll(async () => {
   await gateway.close()
   await service.close()
 })
+const put = (alert: Alert) => stored.store.put(stored.account, alert)
 const get = async (path: string) => (await gateway.ask(cookie, 'GET', `/api/alerts${path}`)).body
 
 /** An eviction that happened `agoMs` ago and was acknowledged after `responseMs`, if ever. */
@@ -145,7 +146,7 @@ describe('GET /api/alerts/recap', () => {
 })
 
 describe('GET /api/alerts/report', () => {
-  it('200 as JSON and as Markdown, with outages that reach into the period', async () => {
+  it('200 as JSON and as Markdown, with deliveries and outages that reach into the period', async () => {
     const from_ms = Date.UTC(2020, 0, 1, 22)
     const outage = alertOf({
       id: 'watch@1',
@@ -159,13 +160,30 @@ describe('GET /api/alerts/report', () => {
     put(outage)
     put({ ...outage, id: 'watch@0', closed_ms: from_ms - 1 })
     put(eviction('report:a', Date.now() - from_ms - hourMs, 120_000, { work: { commands: 2 } }))
+    const [receiver] = (await get('/receivers')).receivers
+    for (const [id, state, hours] of [
+      ['one', 'delivered', 1],
+      ['two', 'delivered', 11],
+      ['rejected', 'failed', 2],
+      ['next shift', 'failed', 12],
+    ] as const)
+      stored.store.outbox.record(stored.account, receiver.id, {
+        id,
+        event: 'alert.raised',
+        n_alerts: 1,
+        at_ms: from_ms + hours * hourMs,
+        attempts: 1,
+        state,
+        answer: '',
+        text: '',
+      })
     const query = `from_ms=${from_ms}&to_ms=${from_ms + 12 * hourMs}`
     const report = await get(`/report?${query}`)
     expect(report).toMatchObject({
       complete_from_ms: null,
       blind: { count: 1, total_ms: hourMs, items: [{ id: 'watch@1' }] },
       interrupted: { count: 1, of: 1, commands: 2, items: [{ id: 'report:a' }] },
-      failing: [],
+      receivers: [{ id: receiver.id, host: '127.0.0.1:9', delivered: 2, failed: 1, waiting: 0, failure: null }],
     })
     const response = await gateway.fetch(`/api/alerts/report?${query}&format=markdown`, { cookie })
     expect(response.headers.get('content-disposition')).toBe('attachment; filename="shift-report.md"')

@@ -29,18 +29,20 @@ export const shiftReport = async (
   receivers: readonly Receiver[],
   period: Period,
 ): Promise<ShiftReport> => {
-  const { from_ms } = period
+  const { from_ms, to_ms } = period
   const alerts = await store.all(account, { from_ms })
   // An outage that began before the period can reach into it.
   const outages = (await store.all(account, { kind: 'watch', to_ms: from_ms })).filter(
     ({ closed_ms }) => closed_ms === null || closed_ms >= from_ms,
   )
+  const counts = store.outbox.deliveryCounts(account, from_ms, to_ms)
   const prunedBeforeMs = store.prunedBeforeMs(account)
   return {
     ...shiftReportOf([...alerts, ...outages], period),
     complete_from_ms: prunedBeforeMs !== null && prunedBeforeMs > from_ms ? prunedBeforeMs : null,
-    failing: receivers.flatMap(({ name, host, failure, waiting }) =>
-      failure ? [{ name, host, waiting, ...failure }] : [],
-    ),
+    receivers: receivers.map(({ id, name, host, failure, waiting }) => {
+      const { delivered = 0, failed = 0 } = counts.get(id) ?? {}
+      return { id, name, host, failure, waiting, delivered, failed }
+    }),
   }
 }

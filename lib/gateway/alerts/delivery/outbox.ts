@@ -125,6 +125,23 @@ export class Outbox {
       .map(({ delivery }) => JSON.parse(String(delivery)))
   }
 
+  /** Deliveries by receiver that were accepted and given up from `fromMs` until before `toMs`. */
+  deliveryCounts(account: string, fromMs: number, toMs: number): Map<string, { delivered: number; failed: number }> {
+    const rows = this.#storage
+      .prepare(
+        `SELECT receiver, count(*) FILTER (WHERE delivery->>'state' = 'delivered') AS delivered,
+           count(*) FILTER (WHERE delivery->>'state' = 'failed') AS failed
+         FROM deliveries WHERE account = ? AND at_ms >= ? AND at_ms < ? GROUP BY receiver`,
+      )
+      .all(account, fromMs, toMs)
+    return new Map(
+      rows.map(({ receiver, delivered, failed }) => [
+        String(receiver),
+        { delivered: Number(delivered), failed: Number(failed) },
+      ]),
+    )
+  }
+
   receivers(): { account: string; receiver: StoredReceiver }[] {
     return this.#storage
       .prepare('SELECT account, receiver FROM receivers ORDER BY rowid')
