@@ -92,8 +92,8 @@ export const Attention = () => {
           </Item>
         ))}
         <More count={broken.length} href={paths.benchmarkJobs()} of="failed jobs" />
-        {failingReceivers.slice(0, maxRows).map(({ name, host, since_ms }) => (
-          <Item key={`${name} ${host}`} href={receiversPath} name={name}>
+        {failingReceivers.slice(0, maxRows).map(({ id, name, since_ms }) => (
+          <Item key={id} href={receiversPath} name={name}>
             <Badge tone="attention">Receiver failing</Badge>
             <RelativeTime ms={since_ms} className="w-20 text-right text-muted" />
           </Item>

@@ -131,6 +131,7 @@ export interface PollHealth {
 }
 
 export interface FailingReceiver {
+  id: string
   name: string
   host: string
   since_ms: number

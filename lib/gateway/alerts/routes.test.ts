@@ -213,9 +213,8 @@ describe('the webhook', () => {
     statuses = Array.from({ length: 50 }, () => 403)
     const page = listen()
     await ask('POST', '/test')
-    const failing = [
-      { name: 'Webhook', host: new URL(receiver.url).host, since_ms: expect.any(Number), answer: 'HTTP 403' },
-    ]
+    const failure = { since_ms: expect.any(Number), answer: 'HTTP 403' }
+    const failing = [{ id: 'environment', name: 'Webhook', host: new URL(receiver.url).host, ...failure }]
     await vi.waitFor(() => expect(page.items).toContainEqual({ event: 'receivers', data: { failing } }), soon)
     // Also to one that is opened later.
     expect(listen().items.at(-1)?.data).toMatchObject({ receivers: { failing } })

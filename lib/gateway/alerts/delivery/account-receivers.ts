@@ -49,7 +49,7 @@ export class AccountReceivers {
   }
 
   failing(): FailingReceiver[] {
-    return this.list().flatMap(({ name, host, failure }) => (failure ? [{ name, host, ...failure }] : []))
+    return this.list().flatMap(({ id, name, host, failure }) => (failure ? [{ id, name, host, ...failure }] : []))
   }
 
   /**
