@@ -37,6 +37,8 @@ export const soakStorm = async (): Promise<StormReport> => {
   try {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
     await context.addInitScript(observe)
+    // The first acknowledgment asks for a name.
+    await context.addCookies([{ name: 'devdeck-name', value: 'Ada', url: product.url }])
     const pages = await Promise.all(['/evictions', '/evictions', '/devboxes'].map(() => context.newPage()))
     const [first] = pages
     if (!first) throw new Error('No page was opened')
@@ -92,7 +94,7 @@ const timed = async (pages: readonly Page[], act: () => Promise<unknown>, text: 
   const startMs = performance.now()
   const shown = pages.map(async (page) => {
     await page
-      .waitForFunction((wanted) => new RegExp(wanted).test(document.body.innerText), text, { timeout: 60_000 })
+      .waitForFunction((wanted) => new RegExp(wanted).test(document.body.textContent ?? ''), text, { timeout: 60_000 })
       .catch(async (error) => {
         console.log((await page.innerText('body')).slice(0, 1500))
         throw error
@@ -148,7 +150,7 @@ const observe = () => {
   const known = new Set<Element>()
   new MutationObserver(() => {
     for (const toast of document.querySelectorAll('[data-sonner-toast]'))
-      if (!known.has(toast)) {
+      if (!known.has(toast) && toast.textContent?.includes('evicted')) {
         known.add(toast)
         storm.toasts.push(toast.textContent ?? '')
       }

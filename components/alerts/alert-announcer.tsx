@@ -67,17 +67,18 @@ const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const lastMs = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
-    // Not restarted by later alarms, or a long storm would never be announced.
-    if (alarms === '' || timer.current !== undefined) return
     const announce = async () => {
       timer.current = undefined
       const nowMs = serviceNow()
       const due = audibleAlerts(latest.current, nowMs).filter((alert) => alert.state === 'new' && isAhead(alert, nowMs))
-      const claimed = await claimAlarms(due, account)
-      if (claimed.length === 0) return
+      const { alerts, waitMs } = await claimAlarms(due, account, { toastMs })
+      if (waitMs !== undefined) timer.current ??= setTimeout(announce, waitMs)
+      if (alerts.length === 0) return
       lastMs.current = performance.now()
-      announceAlarms(claimed, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
+      announceAlarms(alerts, latest.current, account, (alert) => router.push(paths.evictions({ alert: alert.id })))
     }
+    // Later alarms don't restart it, or a long storm would never be announced.
+    if (alarms === '' || timer.current !== undefined) return
     const gatherLeftMs = Math.max(0, lastMs.current + gatherMs - performance.now())
     timer.current = setTimeout(announce, gatherLeftMs + (document.visibilityState === 'hidden' ? takeoverMs : 0))
   }, [alarms, account, router])

@@ -29,7 +29,7 @@ export const HandOverAnnouncer = ({ account }: { account: string }) => {
   useEffect(() => {
     if (keys === '') return
     const announce = async () => {
-      const claimed = await claimAlarms(latest.current, account, handOverKey)
+      const { alerts: claimed } = await claimAlarms(latest.current, account, { keyOf: handOverKey })
       const [first] = claimed
       const by = first && handOverOf(first)?.by
       if (!first || !by) return
