@@ -57,7 +57,7 @@ test('devboxes of a drained node are announced, saved, resumed on another node w
   const bar = page.getByRole('region', { name: 'Pending evictions' })
   await expect(bar).toContainText(new RegExp(`2 devboxes on ${node}\\s*will be evicted in 0[45]:`))
   await bar.getByRole('link', { name: `2 devboxes on ${node}` }).click()
-  const group = page.getByRole('button', { name: `2 devboxes on ${node}`, exact: true })
+  const group = page.getByRole('button', { name: `2 devboxes, drain of ${node}`, exact: true })
   await expect(group).toHaveAttribute('aria-expanded', 'true')
   await group.click()
   await expect(page.getByRole('row', { name: /mover/ })).toBeHidden()

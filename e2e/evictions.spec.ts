@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
-import { expect, isLive, open, test } from './product.ts'
+import { expect, isLive, open, signIn, startProduct, test } from './product.ts'
+import { startScriptedService } from './scripted-service.ts'
 import { setClockAhead } from './wrong-clock.ts'
 
 test.use({ journeys: 'evictions' })
@@ -287,4 +288,53 @@ test('ten tabs announce each eviction once, even when hidden or after the announ
   await expect.poll(() => countdownError(shown, first.deadlineMs)).toBeLessThanOrEqual(1_500)
 
   for (const { id } of [first, second]) await product.service.devboxes.shutdown({ params: { id } })
+})
+
+test('evictions of two drains are two rows and one toast; one is acknowledged, of the other two devboxes cannot be suspended', async ({
+  page,
+}) => {
+  const boxes = Array.from({ length: 80 }, (_, n) => ({
+    id: `dbx_${n}`,
+    name: `worker-${n}`,
+    node: n < 50 ? 'host-7' : 'host-8',
+  }))
+  const service = await startScriptedService(boxes)
+  const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
+  try {
+    await signIn(page, { url: product.url, apiKey: 'ak_any' })
+    await page.context().addCookies([{ name: 'devdeck-name', value: 'Ada', url: product.url }])
+    await open(page, `${product.url}/evictions`)
+    service.evictAll(Date.now() + 15 * 60_000)
+    const rows = page.getByRole('table', { name: /^Alerts/ }).getByRole('row')
+    await expect(rows).toHaveCount(3)
+    const [first, second] = [page.getByRole('row', { name: /host-7/ }), page.getByRole('row', { name: /host-8/ })]
+    await expect(first).toContainText('50 devboxes, drain of host-7')
+    await expect(second).toContainText('30 devboxes, drain of host-8')
+    await expect(page.getByRole('region', { name: 'Pending evictions' })).toContainText(
+      /50 devboxes on host-7.*30 more/,
+    )
+    const toast = page.locator('[data-sonner-toast]')
+    await expect(toast).toHaveCount(1)
+    await expect(toast).toContainText('80 devboxes will be evicted')
+
+    await first.getByRole('button', { name: '50 devboxes, drain of host-7' }).click()
+    await expect(page.getByRole('row', { name: /worker-0 / })).toBeVisible()
+    await first.getByRole('button', { name: 'Acknowledge 50 of 50 devboxes on host-7' }).click()
+    await expect(first).toContainText('50 acknowledged by Ada (unverified)')
+
+    for (const n of [60, 70]) service.refusing.add(`dbx_${n}`)
+    await second.getByRole('button', { name: 'More actions for 30 devboxes on host-8' }).click()
+    await page.getByRole('menuitem', { name: 'Suspend 30 devboxes' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend 30 devboxes' }).click()
+    const result = toast.filter({ hasText: '28 of 30 devboxes suspending, 2 failed' })
+    await expect(result.getByRole('list', { name: 'Failed' })).toContainText(/worker-[67]0: A snapshot is being taken/)
+    await expect(second).toContainText('2 devboxes, drain of host-8')
+    service.refusing.clear()
+    await result.getByRole('button', { name: 'Retry 2' }).click()
+    await expect(second).toHaveCount(0)
+    await expect(toast.filter({ hasText: '2 of 2 devboxes suspending' })).toBeVisible()
+  } finally {
+    await product.stop()
+    service.close()
+  }
 })

@@ -1,11 +1,10 @@
 import { chromium, type Page } from '@playwright/test'
 import { findChromium } from '#e2e/chromium.ts'
 import { isLive, signIn, startProduct } from '#e2e/product.ts'
-import { pendingCountHeader } from '#lib/contract/evictions.ts'
+import { startScriptedService } from '#e2e/scripted-service.ts'
 import { startServer } from '#lib/gateway/testing.ts'
 
 const count = 5_000
-const node = 'host-7'
 const apiKey = 'ak_storm'
 const callsPerSecond = 20
 
@@ -19,7 +18,9 @@ interface StormReport {
  * page, while a list is requested at a constant rate.
  */
 export const soakStorm = async (): Promise<StormReport> => {
-  const service = await startScriptedService()
+  const service = await startScriptedService(
+    Array.from({ length: count }, (_, n) => ({ id: `dbx_${n}`, name: `worker-${n}`, node: 'host-7' })),
+  )
   const messages: { event: string; alerts: unknown[] }[] = []
   const receiver = await startServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -50,7 +51,7 @@ export const soakStorm = async (): Promise<StormReport> => {
     await first.bringToFront()
 
     calls = startCalls(`${product.url}/api/v1/devboxes?limit=20`, await cookieOf(first))
-    const raised = await timed(pages, () => service.announce(), '5,?000 devboxes')
+    const raised = await timed(pages, () => service.evictAll(Date.now() + 15 * 60_000), '5,?000 devboxes')
     const sent = () => messages.filter(({ event }) => event === 'alert.raised')
     await until(() => sent().reduce((sum, { alerts }) => sum + alerts.length, 0) >= count)
     const raisedCalls = calls.take()
@@ -90,7 +91,7 @@ const cookieOf = async (page: Page) =>
   (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
 
 /** Time until each page shows `text`, from just before `act`. */
-const timed = async (pages: readonly Page[], act: () => Promise<unknown>, text: string): Promise<number[]> => {
+const timed = async (pages: readonly Page[], act: () => unknown, text: string): Promise<number[]> => {
   const startMs = performance.now()
   const shown = pages.map(async (page) => {
     await page
@@ -158,57 +159,4 @@ const observe = () => {
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) storm.longestTaskMs = Math.max(storm.longestTaskMs, duration)
   }).observe({ type: 'longtask' })
-}
-
-/** A service with running devboxes on one node and nothing else. */
-const startScriptedService = async () => {
-  const devboxes = Array.from({ length: count }, (_, index) => ({
-    id: `dbx_${String(index).padStart(5, '0')}`,
-    name: `worker-${index}`,
-    status: 'running',
-    metadata: { team: `team-${index % 20}`, job: 'nightly' },
-    create_time_ms: Date.now(),
-    launch_parameters: { keep_alive_time_seconds: 86_400 },
-    state_transitions: [{ status: 'running', transition_time_ms: Date.now() }],
-  }))
-  const ids = new Map(devboxes.map(({ id }, index) => [id, index]))
-  let pending = ''
-  const watching = new Set<import('node:http').ServerResponse>()
-  const { url, close } = await startServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://service')
-    const answer = (status: number, body: unknown) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    const [, , area = '', id = '', part] = pathname.split('/')
-    if (pathname.endsWith('/watch')) {
-      watching.add(response)
-      request.on('close', () => watching.delete(response))
-      response.writeHead(200, {
-        'content-type': 'text/event-stream',
-        [pendingCountHeader]: String(pending === '' ? 0 : count),
-      })
-      return response.write(`: connected\n\n${pending}`)
-    }
-    if (area === 'accounts') return answer(200, { id: 'acc', name: 'Ada' })
-    if (area !== 'devboxes') return answer(200, { [area]: [], has_more: false, total_count: 0 })
-    if (part !== undefined) return answer(200, { executions: [], [part]: [], has_more: false, total_count: 0 })
-    if (id !== '') {
-      const index = ids.get(id)
-      return index === undefined ? answer(404, { message: 'Not found' }) : answer(200, devboxes[index])
-    }
-    const limit = Number(searchParams.get('limit') ?? 20)
-    const from = (ids.get(searchParams.get('starting_after') ?? '') ?? -1) + 1
-    const page = searchParams.get('status') === 'failure' ? [] : devboxes.slice(from, from + limit)
-    return answer(200, { devboxes: page, has_more: from + limit < count, total_count: count })
-  })
-  return {
-    url,
-    close,
-    announce: async () => {
-      const deadline_ms = Date.now() + 15 * 60_000
-      pending = devboxes
-        .map(({ id }) => `data: ${JSON.stringify({ devbox_id: id, eviction_deadline_ms: deadline_ms, node })}\n\n`)
-        .join('')
-      for (const response of watching) response.write(pending)
-    },
-  }
 }

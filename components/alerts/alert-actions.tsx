@@ -18,7 +18,6 @@ import {
 import { useState } from 'react'
 import { devboxMutations } from '#components/devboxes/queries.ts'
 import { downloadHome } from '#components/files/file-download.ts'
-import { actOnEach } from '#components/list/selection-bar.tsx'
 import { snapshotMutations } from '#components/snapshots/queries.ts'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -26,16 +25,19 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { paths } from '#lib/browser/address/paths.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type Alert, alertText, isOpen } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
+import { runOnEach } from './bulk-run.tsx'
 import { useAcknowledge, useAlertDialogs, useUndo } from './people/use-ownership.tsx'
 import { alertMutations } from './queries.ts'
 import { useRescue } from './use-rescue.ts'
 
 export const newOf = (alerts: readonly Alert[]) => alerts.filter(({ state }) => state === 'new')
 
-export const devboxesOf = (alerts: readonly Alert[]) => [
-  ...new Set(alerts.filter(isRunning).map(({ devbox_id }) => devbox_id)),
+/** One alert per devbox that still runs. */
+export const devboxesOf = (alerts: readonly Alert[]): Alert[] => [
+  ...new Map(alerts.filter(isRunning).map((alert) => [alert.devbox_id, alert])).values(),
 ]
 
 export const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'end'
@@ -47,14 +49,18 @@ export const useAlertActions = () => {
   const snapshot = useMutation(snapshotMutations.create())
   const suspend = useMutation(devboxMutations.suspend())
   const cancel = useMutation(alertMutations.endDrill())
-  const [suspending, setSuspending] = useState<readonly string[]>()
+  const [suspending, setSuspending] = useState<readonly Alert[]>()
+  const suspendLabel =
+    suspending?.length === 1
+      ? 'Suspend devbox'
+      : `Suspend ${formatCountOf(suspending?.length ?? 0, 'devbox', 'devboxes')}`
   return {
     acknowledge,
     undo,
     handOver,
     comment,
     snapshot: (alerts: readonly Alert[]) =>
-      void actOnEach(bulkMessages.snapshot, devboxesOf(alerts), (devboxId) =>
+      void runOnEach(bulkTexts.snapshot, devboxesOf(alerts), (devboxId) =>
         snapshot.mutateAsync({ devboxId, name: 'before-eviction', metadata: { reason: 'eviction' } }),
       ),
     suspend: (alerts: readonly Alert[]) => setSuspending(devboxesOf(alerts)),
@@ -71,17 +77,17 @@ export const useAlertActions = () => {
       <ConfirmDialog
         open
         onOpenChange={(isOpen) => !isOpen && setSuspending(undefined)}
-        title={suspending.length === 1 ? 'Suspend devbox?' : `Suspend ${suspending.length} devboxes?`}
+        title={`${suspendLabel}?`}
         consequence={
           suspending.length === 1
             ? 'Its processes and terminals end now. Its disk is kept, and you can resume it later.'
-            : `The processes and terminals of ${suspending.length} devboxes end now. Their disks are kept, and you can resume them later.`
+            : `The processes and terminals of ${formatCount(suspending.length)} devboxes end now. Their disks are kept, and you can resume them later.`
         }
-        confirmLabel={suspending.length === 1 ? 'Suspend devbox' : `Suspend ${suspending.length} devboxes`}
+        confirmLabel={suspendLabel}
         tone="primary"
         onConfirm={() => {
           setSuspending(undefined)
-          void actOnEach(bulkMessages.suspend, suspending, (id) => suspend.mutateAsync(id))
+          void runOnEach(bulkTexts.suspend, suspending, (id) => suspend.mutateAsync(id))
         }}
       />
     ) : (
@@ -90,9 +96,19 @@ export const useAlertActions = () => {
   }
 }
 
-const bulkMessages = {
-  snapshot: { done: 'Snapshot started', failed: 'Some snapshots could not be started' },
-  suspend: { done: 'Suspending', failed: 'Some devboxes could not be suspended' },
+const bulkTexts = {
+  snapshot: {
+    id: 'bulk-snapshot',
+    done: 'Snapshot started',
+    failed: 'Couldn’t take the snapshot',
+    result: 'snapshots started',
+  },
+  suspend: {
+    id: 'bulk-suspend',
+    done: 'Suspending',
+    failed: 'Couldn’t suspend the devbox',
+    result: 'devboxes suspending',
+  },
 } as const
 
 interface AlertMenuProps {

@@ -1,12 +1,38 @@
 import { cutEnd } from '#components/ui/text.ts'
-import { formatCountOf } from '#lib/browser/format.ts'
-import type { Alert, AlertGroup } from '#lib/protocol/alerts.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { type Alert, type AlertGroup, nameInText } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 
 /** "api", "api on node-2" or "12 devboxes on node-2". */
 export const groupName = ({ alerts: [first, ...others] }: AlertGroup): string => {
   const name = others.length > 0 ? formatCountOf(others.length + 1, 'devbox', 'devboxes') : cutEnd(alertName(first), 60)
   return first.node ? `${name} on ${cutEnd(first.node, 40)}` : name
+}
+
+/** "80 devboxes, drain of host-7". */
+export const groupTitle = (group: AlertGroup): string => {
+  const [{ kind, node }, ...others] = group.alerts
+  if (others.length === 0 || kind !== 'eviction' || !node) return groupName(group)
+  return `${formatCountOf(others.length + 1, 'devbox', 'devboxes')}, drain of ${cutEnd(node, 40)}`
+}
+
+const maxHolders = 3
+
+/** "3 new, 77 acknowledged: Ada 70, Ben 7". */
+export const groupState = ({ alerts }: AlertGroup): string => {
+  const acknowledged = alerts.filter(({ state }) => state === 'acknowledged')
+  const unacknowledged = alerts.length - acknowledged.length
+  const byHolder = Map.groupBy(acknowledged, ({ acknowledged_by }) => acknowledged_by ?? '')
+  const [holder, ...others] = [...byHolder].sort(([, a], [, b]) => b.length - a.length)
+  const newOnes = unacknowledged > 0 ? `${formatCount(unacknowledged)} new` : ''
+  if (!holder) return newOnes
+  const named = [holder, ...others.slice(0, maxHolders - 1)]
+  const by =
+    others.length === 0
+      ? ` by ${nameInText(holder[0])}`
+      : `: ${named.map(([name, { length }]) => `${cutEnd(nameInText(name), 30)} ${formatCount(length)}`).join(', ')}`
+  const more = byHolder.size > maxHolders ? ` and ${formatCountOf(byHolder.size - maxHolders, 'other')}` : ''
+  return `${newOnes && `${newOnes}, `}${formatCount(acknowledged.length)} acknowledged${by}${more}`
 }
 
 /** Continues the alert's name: "api will be evicted". */

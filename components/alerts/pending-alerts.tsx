@@ -17,7 +17,7 @@ import { formatTimeOfDay } from '#components/ui/time-text.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatCountOf, isoTime } from '#lib/browser/format.ts'
+import { formatCount, formatCountOf, isoTime } from '#lib/browser/format.ts'
 import { alertKindLabels, alertStateLabels } from '#lib/protocol/alert-labels.ts'
 import {
   type Alert,
@@ -26,13 +26,12 @@ import {
   groupAlerts,
   hasHappened,
   isSilenced,
-  nameInText,
 } from '#lib/protocol/alerts.ts'
 import { AlertMenu, devboxesOf, isRunning, newOf, useAlertActions } from './alert-actions.tsx'
 import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
 import { alertName, lastConfirmedMs, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
-import { groupName } from './alert-text.ts'
+import { groupName, groupState, groupTitle } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { isHeldBy, useOwnLabel } from './people/own-name.ts'
 import { alertQueries } from './queries.ts'
@@ -67,6 +66,14 @@ interface PendingRow extends AlertGroup {
   isMember: boolean
 }
 
+const rowsOf = (groups: readonly AlertGroup[], isOpened: (group: AlertGroup) => boolean): PendingRow[] =>
+  groups.flatMap((group) => [
+    { ...group, isMember: false },
+    ...(group.alerts.length > 1 && isOpened(group)
+      ? group.alerts.map((alert): PendingRow => ({ id: alert.id, alerts: [alert], isMember: true }))
+      : []),
+  ])
+
 export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsProps) => {
   const { data: feed } = useQuery(alertQueries.feed())
   const { open } = feed
@@ -79,12 +86,8 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
   /** Groups start closed, except the one with the linked alert. */
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const isOpened = (group: AlertGroup) => toggled.has(group.id) !== group.alerts.some(({ id }) => id === linkedId)
-  const rows = groups.flatMap((group): PendingRow[] => [
-    { ...group, isMember: false },
-    ...(group.alerts.length > 1 && isOpened(group)
-      ? group.alerts.map((alert): PendingRow => ({ id: alert.id, alerts: [alert], isMember: true }))
-      : []),
-  ])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what `isOpened` depends on
+  const rows = useMemo(() => rowsOf(groups, isOpened), [groups, toggled, linkedId])
   const selection = useAlertSelection(groups)
   const selected = selection.alerts
   const actions = useAlertActions()
@@ -94,8 +97,8 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
     <section aria-label="Pending" className="space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
         <p role="status" className="text-muted">
-          {open.length} pending{silenced > 0 && `, ${silenced} silenced`}
-          {shown.length < open.length && `, ${shown.length} shown`}
+          {formatCount(open.length)} pending{silenced > 0 && `, ${formatCount(silenced)} silenced`}
+          {shown.length < open.length && `, ${formatCount(shown.length)} shown`}
           {confirmedMs !== null && (
             <>
               , last confirmed <RelativeTime ms={confirmedMs} />
@@ -131,20 +134,20 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
       {selected.length > 0 && (
         <BulkBar
           label="Selected alerts"
-          status={`${selected.length} of ${open.length} selected`}
+          status={`${formatCount(selected.length)} of ${formatCount(open.length)} selected`}
           onClear={selection.clear}
         >
           <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
-            Acknowledge {newOf(selected).length}
+            Acknowledge {formatCount(newOf(selected).length)}
           </Button>
           <Button size="sm" icon={UserRoundPlus} onClick={() => actions.handOver(selected)}>
-            Hand over {selected.length}
+            Hand over {formatCount(selected.length)}
           </Button>
           <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
-            Snapshot {devboxesOf(selected).length}
+            Snapshot {formatCount(devboxesOf(selected).length)}
           </Button>
           <Button size="sm" icon={Pause} onClick={() => actions.suspend(selected)}>
-            Suspend {devboxesOf(selected).length}
+            Suspend {formatCount(devboxesOf(selected).length)}
           </Button>
         </BulkBar>
       )}
@@ -156,7 +159,7 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
 const rowName = (row: PendingRow): string => {
   const [alert] = row.alerts
   if (alert.watch) return `${alertName(alert)}: ${alert.watch.detail}`
-  return row.isMember ? alertName(alert) : groupName(row)
+  return row.isMember ? alertName(alert) : groupTitle(row)
 }
 
 const columns: Column<PendingRow>[] = [
@@ -176,7 +179,8 @@ const columns: Column<PendingRow>[] = [
             isLoss(row.alerts[0]) ? 'text-danger' : 'text-muted',
           )}
         >
-          {alertKindLabels[row.alerts[0].kind]}, {stateWords(row).toLowerCase()}
+          {alertKindLabels[row.alerts[0].kind]},{' '}
+          {row.alerts.length > 1 ? groupState(row) : alertStateLabels[row.alerts[0].state].toLowerCase()}
         </span>
       </span>
     ),
@@ -198,7 +202,13 @@ const columns: Column<PendingRow>[] = [
     id: 'state',
     header: 'State',
     cell: ({ row: { original: row } }) =>
-      row.alerts.length > 1 ? stateWords(row) : <PendingState alert={row.alerts[0]} />,
+      row.alerts.length > 1 ? (
+        <span className="block truncate" title={groupState(row)}>
+          {groupState(row)}
+        </span>
+      ) : (
+        <PendingState alert={row.alerts[0]} />
+      ),
     meta: { priority: 3, width: '21rem' },
   },
   {
@@ -211,8 +221,10 @@ const columns: Column<PendingRow>[] = [
   {
     id: 'running',
     header: 'Running work',
-    cell: ({ row: { original: row } }) =>
-      row.alerts.length === 1 && isRunning(row.alerts[0]) && <RunningWork alert={row.alerts[0]} />,
+    cell: ({ row: { original: row } }) => {
+      if (row.alerts.length > 1) return trialsOf(row)
+      return isRunning(row.alerts[0]) && <RunningWork alert={row.alerts[0]} />
+    },
     meta: { priority: 4, width: '13rem' },
   },
 ]
@@ -227,16 +239,10 @@ const columnsWithNode: Column<PendingRow>[] = [
   },
 ]
 
-/** "New", or "3 new, 9 acknowledged by Ada" for a group. */
-const stateWords = ({ alerts: [first, ...others] }: AlertGroup): string => {
-  if (others.length === 0) return alertStateLabels[first.state]
-  const unacknowledged = newOf([first, ...others]).length
-  const taken = [first, ...others].filter(({ state }) => state === 'acknowledged')
-  const [holder, ...otherHolders] = new Set(taken.map(({ acknowledged_by }) => acknowledged_by ?? ''))
-  const by = otherHolders.length > 0 ? `${otherHolders.length + 1} people` : nameInText(holder ?? '')
-  return [unacknowledged > 0 && `${unacknowledged} new`, taken.length > 0 && `${taken.length} acknowledged by ${by}`]
-    .filter(Boolean)
-    .join(', ')
+/** Commands and terminals would take two requests per devbox. */
+const trialsOf = ({ alerts }: AlertGroup) => {
+  const trials = alerts.filter(({ scenario_run_id }) => scenario_run_id).length
+  return trials > 0 && formatCountOf(trials, 'benchmark trial')
 }
 
 const PendingState = ({ alert }: { alert: Alert }) => {
@@ -320,7 +326,7 @@ const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>
       <IconButton
         size="sm"
         icon={Check}
-        label={`Acknowledge ${unacknowledged.length || 'all'} of ${name}`}
+        label={`Acknowledge ${unacknowledged.length > 0 ? formatCount(unacknowledged.length) : 'all'} of ${name}`}
         disabledReason={unacknowledged.length > 0 ? null : 'Already acknowledged'}
         onClick={() => actions.acknowledge(unacknowledged)}
       />
