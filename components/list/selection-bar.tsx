@@ -152,7 +152,7 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
 )
 
 /** Acts on one item after the other and shows one summary. `onNext` returns false to stop. */
-export const actOnEach = async <Item,>(
+const actOnEach = async <Item,>(
   { done, failed }: { done: string; failed: string },
   items: readonly Item[],
   act: (item: Item) => Promise<unknown>,
