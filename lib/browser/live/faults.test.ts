@@ -85,6 +85,7 @@ const openPage = async () => {
     )
     .catch(() => undefined)
   return {
+    cookie,
     leave: () => controller.abort(),
     check: () => connection.check(),
     announced: () => items.flatMap(({ event, data }) => (event === 'alert' ? [data] : [])),
@@ -143,6 +144,13 @@ describe('the page', () => {
     say(watches.at(-1), 'dbx_1', deadlineMs)
     const alert = { devbox_id: 'dbx_1', state: 'new', alarms: 1, deadline_ms: deadlineMs }
     await expect.poll(() => page.announced().at(-1)).toMatchObject(alert)
+    // The console dates what it records itself by the same clock.
+    const { id } = page.announced().at(-1) ?? {}
+    await gateway.ask(page.cookie, 'POST', '/api/alerts/acknowledge', { ids: [id] })
+    const { body: health } = await gateway.ask(page.cookie, 'GET', '/api/alerts/health')
+    const { body: activity } = await gateway.ask(page.cookie, 'GET', '/api/activity')
+    for (const atMs of [health.stream.since_ms, health.looks.looked_ms, activity.activities[0].at_ms])
+      expect(Math.abs(atMs - deadlineMs + 300_000)).toBeLessThan(aMinuteMs)
   })
 })
 

@@ -16,6 +16,7 @@ import { rowExport } from '../http/row-export.ts'
 import type { ProxiedCall, ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
+import { serviceNow } from '../upstream/clock.ts'
 import { ActivityStore } from './activity-store.ts'
 
 const activityStore = slot(
@@ -54,7 +55,7 @@ const maxSubjectLength = 256
 export const recordActivity: ProxyHook = (call, response) => {
   if (!isRecorded(call)) return
   const { endpoint, params, session, header } = call
-  const at_ms = Date.now()
+  const at_ms = serviceNow()
   const record = (subject: string | null) =>
     store(actorOf(session, header), { at_ms, operation: endpoint.id, subject, status: response.status })
   const [subject] = Object.values(params)
@@ -80,7 +81,7 @@ export const withActivityRecord = async (
   what: Pick<Activity, 'operation' | 'subject'>,
   run: () => Promise<Response>,
 ): Promise<Response> => {
-  const at_ms = Date.now()
+  const at_ms = serviceNow()
   try {
     const response = await run()
     store(actor, { ...what, at_ms, status: response.status })
@@ -93,7 +94,7 @@ export const withActivityRecord = async (
 
 /** Records a successful operation of the console itself. */
 export const recordDone = (actor: Actor, what: Pick<Activity, 'operation' | 'subject'>): void =>
-  store(actor, { ...what, at_ms: Date.now(), status: 200 })
+  store(actor, { ...what, at_ms: serviceNow(), status: 200 })
 
 /** Records what the console did by itself. */
 export const recordByConsole = (account: string, what: Pick<Activity, 'at_ms' | 'operation' | 'subject'>): void =>

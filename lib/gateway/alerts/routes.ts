@@ -14,8 +14,10 @@ import {
   type AlertHealth,
   type AlertHistory,
   type AlertPeople,
+  type AlertStreamHealth,
   type ChangedAlerts,
   maxStoredAlerts,
+  type PollHealth,
 } from '#lib/protocol/alerts.ts'
 import { cleanName, unverified } from '#lib/protocol/session.ts'
 import type { ShiftReport } from '#lib/protocol/shift-report.ts'
@@ -27,7 +29,7 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { rowExport } from '../http/row-export.ts'
 import { clientFor } from '../upstream/client.ts'
-import { serviceNow } from '../upstream/clock.ts'
+import { serviceNow, toServiceTime } from '../upstream/clock.ts'
 import { alertBookFor, storedAlerts } from './alert-books.ts'
 import { alertRecap, alertSummary, shiftReport } from './alert-reports.ts'
 import { type AlertAction, type AlertRequest, read } from './alert-request.ts'
@@ -96,7 +98,11 @@ const actions: Record<string, AlertAction> = {
     })
   },
   'GET health': ({ book }) =>
-    json({ stream: book.health(), looks: book.pollHealth(), unwritten: book.storeProblem } satisfies AlertHealth),
+    json({
+      stream: streamHealth(book.health()),
+      looks: pollHealth(book.pollHealth()),
+      unwritten: book.storeProblem,
+    } satisfies AlertHealth),
   ...receiverActions,
   'GET alert/:id': ({ book, id }) => {
     const alert = book.alert(id)
@@ -293,4 +299,17 @@ const FollowRequest = z.object({ job_id: text(256) })
 const DrillRequest = z.object({
   devbox_id: text(256),
   in_seconds: z.int().check(z.minimum(1), z.maximum(86_400, 'must be at most a day')),
+})
+
+const streamHealth = (health: AlertStreamHealth): AlertStreamHealth => ({
+  ...health,
+  since_ms: toServiceTime(health.since_ms),
+  last_event_ms: health.last_event_ms && toServiceTime(health.last_event_ms),
+  last_heard_ms: health.last_heard_ms && toServiceTime(health.last_heard_ms),
+  gaps: health.gaps.map(({ from_ms, to_ms }) => ({ from_ms: toServiceTime(from_ms), to_ms: toServiceTime(to_ms) })),
+})
+
+const pollHealth = (health: PollHealth): PollHealth => ({
+  ...health,
+  looked_ms: health.looked_ms && toServiceTime(health.looked_ms),
 })

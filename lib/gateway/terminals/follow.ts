@@ -3,6 +3,7 @@ import { type TrackedSession, trackStream } from '../accounts/open-streams.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
+import { serviceNow } from '../upstream/clock.ts'
 import { followLinks, type OpenTerminal } from './registry.ts'
 
 // Unspecified: lifetime of a link. 12 hours, or until the terminal ends or its creator signs out.
@@ -11,7 +12,7 @@ const lifeMs = 12 * 60 * 60_000
 /** Read-only link to one terminal that needs no sign-in. */
 export class FollowLink {
   readonly path: string
-  readonly expiresAtMs = Date.now() + lifeMs
+  readonly expiresAtMs = serviceNow() + lifeMs
   readonly #digest: string
   readonly #timer: NodeJS.Timeout
   readonly #untrack: () => void

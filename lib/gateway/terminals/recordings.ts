@@ -10,6 +10,7 @@ import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { registry } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
+import { serviceNow } from '../upstream/clock.ts'
 import { liveRecordings } from './registry.ts'
 
 /** The recording ends if more than this is waiting for the disk. */
@@ -30,7 +31,7 @@ interface Start {
 /** Asciicast v2 file of a terminal's output. Input is not recorded, so unechoed passwords don't appear. */
 export class TerminalRecording {
   readonly id: string
-  readonly sinceMs = Date.now()
+  readonly sinceMs = serviceNow()
   readonly #startedAt = performance.now()
   readonly #file: WriteStream
   readonly #text = new TextDecoder()
@@ -56,7 +57,7 @@ export class TerminalRecording {
         timestamp: Math.floor(Date.now() / 1000),
         title,
         env: { TERM: 'xterm-256color' },
-        devdeck: { ...devdeck, start_time_ms: Date.now() },
+        devdeck: { ...devdeck, start_time_ms: serviceNow() },
       })
     } catch (error) {
       if (error instanceof HttpError) throw error

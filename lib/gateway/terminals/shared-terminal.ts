@@ -6,6 +6,7 @@ import { trackStream } from '../accounts/open-streams.ts'
 import type { Session } from '../accounts/types.ts'
 import { registry } from '../registry/registry.ts'
 import { clientFor } from '../upstream/client.ts'
+import { serviceNow, toServiceTime } from '../upstream/clock.ts'
 import { FollowLink } from './follow.ts'
 import { endShell } from './held.ts'
 import { People } from './people.ts'
@@ -315,7 +316,8 @@ export class SharedTerminal implements OpenTerminal {
   }
 
   #phaseNotice(): TerminalNotice {
-    const { phase, phaseSinceMs: since_ms } = this.#link
+    const { phase, phaseSinceMs } = this.#link
+    const since_ms = toServiceTime(phaseSinceMs)
     return phase === 'retrying'
       ? { t: 'state', upstream: phase, since_ms, message: 'Connection to the service lost. Retrying…' }
       : { t: 'state', upstream: 'live', since_ms }
@@ -422,7 +424,7 @@ export class SharedTerminal implements OpenTerminal {
 
   #restAfter(ms: number): void {
     clearTimeout(this.#restTimer)
-    this.#endsAtMs = Date.now() + ms + this.#link.idleTtlMs
+    this.#endsAtMs = serviceNow() + ms + this.#link.idleTtlMs
     this.#restTimer = setTimeout(() => {
       this.#link.rest()
       const end = () => this.end(terminalClose.upstreamLost, 'Unused')

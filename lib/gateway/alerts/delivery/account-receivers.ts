@@ -9,6 +9,7 @@ import {
   type Severity,
   severityOf,
 } from '#lib/protocol/alerts.ts'
+import { toServiceTime } from '../../upstream/clock.ts'
 import type { Channel } from './channel.ts'
 import { Heartbeat } from './heartbeat.ts'
 import type { Message, StoredReceiver } from './outbox.ts'
@@ -44,7 +45,14 @@ export class AccountReceivers {
   list(): Receiver[] {
     return [...this.#channels.values()].map(({ settings, channel }) => {
       const { target: _, isPrivateAllowed: __, ...shown } = settings
-      return { ...shown, ...channel.state() }
+      const { failure, next_try_ms, deliveries, waiting } = channel.state()
+      return {
+        ...shown,
+        waiting,
+        failure: failure && { ...failure, since_ms: toServiceTime(failure.since_ms) },
+        next_try_ms: next_try_ms && toServiceTime(next_try_ms),
+        deliveries: deliveries.map((delivery) => ({ ...delivery, at_ms: toServiceTime(delivery.at_ms) })),
+      }
     })
   }
 
