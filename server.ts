@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { endStreams } from '#lib/gateway/accounts/open-streams.ts'
 import { newSignInPath, signInLinkMinutes } from '#lib/gateway/accounts/sign-in.ts'
-import { startReceivers } from '#lib/gateway/alerts/alert-books.ts'
+import { startReceivers, stopReceivers } from '#lib/gateway/alerts/alert-books.ts'
 import { apiProxy } from '#lib/gateway/api-proxy.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
@@ -102,7 +102,7 @@ const start = async (): Promise<void> => {
   )
 
   const ending = new AbortController()
-  shutdownSteps.unshift(() => ending.abort())
+  shutdownSteps.unshift(() => ending.abort(), stopReceivers)
   void startReceivers(ending.signal)
 
   console.log(`Devdeck console on ${address}`)

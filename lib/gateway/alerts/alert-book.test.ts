@@ -93,10 +93,14 @@ beforeEach(async () => {
     const found = listed.filter((each) => each.status === searchParams.get('status'))
     return answer(200, { devboxes: found, has_more: false, total_count: null })
   })
+  const deliveries = new Set<string>()
   receiver = await startServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     const { event, alerts } = JSON.parse(body) as { event: string; alerts: Alert[] }
+    const delivery = String(request.headers['devdeck-delivery'])
+    if (deliveries.has(delivery)) return void response.end()
+    deliveries.add(delivery)
     messages.push(`${event} ${alerts.length}`)
     received.push(...alerts.map(({ devbox_id }) => `${event.replace('alert.', '')} ${devbox_id}`))
     response.end()

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import { personLabel } from '../accounts/person.ts'
@@ -73,9 +74,20 @@ export const startReceivers = async (signal: AbortSignal): Promise<void> => {
   const { store, configured } = alerts()
   const stored = store.outbox.receivers().filter(({ account }) => account.startsWith(storedAccount('')))
   const opened = await Promise.all(stored.map(({ receiver }) => unseal(receiver.sealed)))
+  for (const [index, { receiver }] of stored.entries())
+    if (!opened[index])
+      console.error(`Receiver ${receiver.name} was sealed with another session secret; enter its URL again`)
   const keys = [...configured.map(({ apiKey }) => apiKey()), ...opened.map((target) => target?.api_key)]
   await Promise.all([...new Set(keys)].map((key) => key !== undefined && watchAccount(key, signal)))
 }
+
+/** Lets requests to receivers end, so that a restart doesn't repeat them. */
+export const stopReceivers = async (): Promise<void> => {
+  const books = [...alerts().books.values()]
+  await Promise.race([Promise.all(books.map(({ receivers }) => receivers.stop())), setTimeout(stopMs)])
+}
+
+const stopMs = 2_000
 
 const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void> => {
   const { store } = alerts()

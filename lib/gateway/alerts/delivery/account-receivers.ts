@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   type Alert,
   type AlertEventName,
@@ -84,13 +83,9 @@ export class AccountReceivers {
     for (const message of messages) this.#channels.get(message.receiver)?.channel.push([message])
   }
 
-  async add(
-    receiver: Omit<StoredReceiver, 'id' | 'sealed' | 'host' | 'has_secret' | 'is_paused'>,
-    target: SealedTarget,
-  ) {
-    const id = `rcv_${randomUUID()}`
-    this.#put({ ...receiver, ...(await this.#sealed(target)), id, is_paused: false })
-    return this.#find(id)
+  async add(receiver: Omit<StoredReceiver, 'sealed' | 'host' | 'has_secret' | 'is_paused'>, target: SealedTarget) {
+    this.#put({ ...receiver, ...(await this.#sealed(target)), is_paused: false })
+    return this.#find(receiver.id)
   }
 
   /** Missing fields of `target` stay as they are. */
@@ -126,6 +121,10 @@ export class AccountReceivers {
     this.#options.outbox.add(this.#options.stored, messages)
     this.send(messages)
     return delivery
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#channels.values()].map(({ channel }) => channel.stop()))
   }
 
   close(): void {

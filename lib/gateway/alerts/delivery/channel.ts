@@ -29,5 +29,7 @@ export interface Channel {
   retryNow(): void
   /** Sends `alert` once, ahead of all other messages. */
   test(alert: Alert): Promise<Delivery>
+  /** Starts no other try. Resolves after the one in progress, so that a restart doesn't repeat it. */
+  stop(): Promise<void>
   close(): void
 }

@@ -52,6 +52,10 @@ export class Heartbeat implements Channel {
     return this.#beat()
   }
 
+  async stop(): Promise<void> {
+    this.close()
+  }
+
   close(): void {
     this.#closing.abort()
     this.#waking.abort()

@@ -49,6 +49,8 @@ export class Outbox {
       CREATE TABLE IF NOT EXISTS receivers (
         account TEXT NOT NULL, id TEXT NOT NULL, receiver TEXT NOT NULL, PRIMARY KEY (account, id));
     `)
+    // Of receivers that are no longer configured.
+    this.#run("DELETE FROM outbox WHERE message->>'at_ms' < ?", Date.now() - keptMs)
     this.#prune()
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Receiver, Receivers } from '#lib/protocol/alerts.ts'
 import type { KeyHolder } from '../../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../../activity/activity.ts'
@@ -18,18 +19,20 @@ export const receiverActions: Record<string, AlertAction> = {
       add_refusal: addRefusal(session),
       watches_alone: book.staysListening,
     } satisfies Receivers),
-  'POST receivers': (request) =>
-    record(request, 'alerts.add_receiver', async () => {
+  'POST receivers': (request) => {
+    const id = `rcv_${randomUUID()}`
+    return record({ ...request, id }, 'alerts.add_receiver', async () => {
       const { book, session, body } = request
       requireOperator(session)
       const { url, secret, ...receiver } = read(NewReceiverFields, body)
       requireAllowedAddress(url)
       if (book.receivers.list().filter(({ source }) => source === 'page').length >= maxReceivers)
         throw new HttpError('conflict', `An account can have up to ${maxReceivers} receivers; delete one first`)
-      const added = await book.receivers.add(receiver, { url, secret, api_key: session.api_key })
+      const added = await book.receivers.add({ ...receiver, id }, { url, secret, api_key: session.api_key })
       book.stay(session.api_key)
       return added
-    }),
+    })
+  },
   'POST receivers/:id': (request) =>
     record(request, 'alerts.change_receiver', async () => {
       const { book, session, body, id } = request
@@ -103,4 +106,4 @@ const record = (
   operation: string,
   run: () => Promise<unknown>,
 ): Promise<Response> =>
-  withActivityRecord(actorOf(session, header), { operation, subject: id || null }, async () => json(await run()))
+  withActivityRecord(actorOf(session, header), { operation, subject: id }, async () => json(await run()))

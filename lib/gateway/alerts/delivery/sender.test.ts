@@ -186,6 +186,25 @@ describe('a restart', () => {
   })
 })
 
+it('repeats nothing after an orderly stop', async () => {
+  const answering = Promise.withResolvers<void>()
+  respond = async (response) => {
+    await answering.promise
+    accept(response)
+  }
+  const sender = start({}, { times: { timeoutMs: 10_000 } })
+  const alert = alertNumber(1)
+  send(sender, 'alert.raised', alert)
+  await vi.waitFor(() => expect(received).toHaveLength(1), soon)
+  send(sender, 'alert.closed', { ...alert, state: 'ended' })
+  const stopped = sender.stop()
+  answering.resolve()
+  await stopped
+  sender.close()
+  await untilDelivered(start())
+  expect(events()).toEqual(['alert.raised dbx_1', 'alert.closed dbx_1'])
+})
+
 describe('a receiver that', () => {
   it('hangs is tried again', async () => {
     respond = (response, number) => (number === 1 ? undefined : accept(response))
@@ -234,7 +253,8 @@ describe('a receiver that', () => {
   it('takes only small messages gets several', async () => {
     respond = (response) => status((received.at(-1)?.content.n_alerts ?? 0) > 30 ? 413 : 204)(response)
     const sender = start({}, { times: { batchMs: 200, maxBatchMs: 2_000 } })
-    for (let n = 0; n < 100; n++) send(sender, 'alert.raised', alertNumber(n, { deadline_ms: n }))
+    const nowMs = Date.now()
+    for (let n = 0; n < 100; n++) send(sender, 'alert.raised', alertNumber(n, { deadline_ms: n }), nowMs)
     await untilDelivered(sender)
     expect(received.map(({ content }) => content.n_alerts)).toEqual([100, 50, 25, 25, 25, 25])
     expect(received.slice(2).flatMap(({ content }) => content.alerts.map(({ devbox_id }: Alert) => devbox_id))).toEqual(
@@ -342,8 +362,10 @@ describe('a batch', () => {
 
 it('sends one message about 5,000 alerts, soonest first, with a short text', async () => {
   const sender = start({}, { times: { batchMs: 50, maxBatchMs: 5_000 } })
+  const nowMs = Date.now()
   store.batch(() => {
-    for (let n = 0; n < 5_000; n++) send(sender, 'alert.raised', alertNumber(n, { deadline_ms: 1e12 - n * 1000 }))
+    for (let n = 0; n < 5_000; n++)
+      send(sender, 'alert.raised', alertNumber(n, { deadline_ms: 1e12 - n * 1000 }), nowMs)
   })
   await untilDelivered(sender)
   expect(received.map(({ content }) => content.n_alerts)).toEqual([5_000])

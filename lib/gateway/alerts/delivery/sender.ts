@@ -47,6 +47,8 @@ export class Sender implements Channel {
   /** In `performance.now()` time: the wall clock may jump. */
   #tryAtMs = 0
   #isRunning = false
+  #isStopped = false
+  #trying: Promise<void> | undefined
   #waking = new AbortController()
 
   constructor(settings: ReceiverSettings, options: SenderOptions) {
@@ -97,12 +99,19 @@ export class Sender implements Channel {
     const delivery = this.#newDelivery('alert.test', Date.now(), [alert])
     this.#options.outbox.bind(this.#options.stored, this.#settings.id, delivery, [])
     const { result, answer } = await this.#send(delivery, [alert])
+    if (this.#closing.signal.aborted) return delivery
     const isAccepted = result === 'accepted'
     delivery.attempts = 1
     this.#end(delivery, isAccepted ? 'delivered' : 'failed', answer)
     this.#setFailure(isAccepted ? null : answer)
     if (isAccepted) this.retryNow()
     return delivery
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#waking.abort()
+    await this.#trying
   }
 
   close(): void {
@@ -114,8 +123,10 @@ export class Sender implements Channel {
     if (this.#isRunning) return
     this.#isRunning = true
     for (let waitMs = this.#waitMs(); waitMs !== undefined; waitMs = this.#waitMs()) {
-      if (waitMs <= 0) await this.#try()
-      else {
+      if (waitMs <= 0) {
+        this.#trying = this.#try()
+        await this.#trying
+      } else {
         this.#waking = new AbortController()
         await pause(waitMs, this.#waking.signal)
       }
@@ -125,7 +136,7 @@ export class Sender implements Channel {
 
   /** Time until the next try; undefined if there is nothing to send. */
   #waitMs(): number | undefined {
-    if (this.#closing.signal.aborted || this.#settings.is_paused) return undefined
+    if (this.#isStopped || this.#closing.signal.aborted || this.#settings.is_paused) return undefined
     if (this.#current) return this.#tryAtMs - performance.now()
     const batch = this.#batch()
     const [first] = batch
