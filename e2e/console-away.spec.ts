@@ -36,7 +36,7 @@ test('pages report a killed console immediately and recover by themselves', asyn
     const { url } = first
     await signIn(page, { url, apiKey: service.apiKey })
     const other = await page.context().newPage()
-    // For both tabs: a browser context has one clock.
+    // For every tab: a browser context has one clock.
     await other.clock.install()
     for (const [each, path] of [
       [other, '/evictions'],
@@ -56,7 +56,10 @@ test('pages report a killed console immediately and recover by themselves', asyn
     await name.fill('typed while it was away')
 
     const countInTabs = async (text: string) => {
-      const counts = [page, other].map((each) => each.getByText(text, { exact: true }).count())
+      const counts = page
+        .context()
+        .pages()
+        .map((each) => each.getByText(text, { exact: true }).count())
       return (await Promise.all(counts)).reduce((sum, count) => sum + count)
     }
     process.kill(consolePid(first), 'SIGKILL')
@@ -83,6 +86,7 @@ test('pages report a killed console immediately and recover by themselves', asyn
     await expect(page.getByText('Live', { exact: true }).first()).toBeVisible()
     await expect(name).toHaveValue('typed while it was away')
     await isLive(terminal)
+    await expect(terminal.getByText(/^(Connection lost|Unable to connect)/)).toHaveCount(0)
     await terminal.keyboard.type('echo "[$kept]"\n')
     await untilText(terminal, /^\[by-this-shell\]/m)
     await page.getByRole('dialog').getByRole('button', { name: 'Create devbox' }).click()

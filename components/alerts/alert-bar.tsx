@@ -48,7 +48,7 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
       <p className="flex min-w-0 flex-1 items-center gap-1.5 overflow-hidden text-text">
         <Link
           href={group.alerts.length > 1 ? paths.evictions({ alert: first.id }) : paths.alert(first.id)}
-          className="min-w-0 truncate font-medium hover:underline"
+          className={classes('truncate font-medium hover:underline', first.watch ? 'shrink-0' : 'min-w-0')}
           prefetch={false}
         >
           <VisibleText max={120}>{groupName(group)}</VisibleText>
@@ -109,7 +109,15 @@ const TimeLeft = ({ alert, isMany }: { alert: Alert; isMany: boolean }) => {
   const _feed = useAlertFeed()
   const isNow = useClock((nowMs) => timeLeftMs(alert.deadline_ms, nowMs) === 0)
   const isPastDue = useClock((nowMs) => isOverdue(alert, nowMs))
-  if (alert.watch) return <VisibleText max={200}>{`${alertEvent(alert)}: ${alert.watch.detail}`}</VisibleText>
+  if (alert.watch)
+    return (
+      <>
+        {alertEvent(alert)}
+        <span className="max-sm:hidden">
+          : <VisibleText max={200}>{alert.watch.detail}</VisibleText>
+        </span>
+      </>
+    )
   if (hasHappened(alert)) return alertEvent(alert)
   const kind = alert.kind === 'test' || alert.kind === 'end' ? alert.kind : 'eviction'
   const { ahead, now, past } = phrases[isMany ? 'evictions' : kind]
