@@ -56,7 +56,7 @@ export interface Alert {
   stopped?: { how: 'suspended' | 'shut down' | 'failed' | 'stopped'; by: string | null }
   /** Commands that ran when the devbox was evicted or shut down; missing if unknown. */
   work?: { commands: number }
-  /** Silenced when raised: the webhook gets it after the silence. `again`: as a reminder. */
+  /** Silenced when raised: receivers get it after the silence. `again`: as a reminder. */
   withheld?: 'first' | 'again'
   /** Ids of the receivers that got it; they also get everything that follows. */
   receivers?: string[]

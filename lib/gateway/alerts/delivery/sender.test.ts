@@ -329,7 +329,7 @@ describe('a batch', () => {
     alert,
   })
   const batch = (...queue: Message[]) =>
-    nextBatch(queue, { batchMs: 10, maxBatchMs: 25, max: 4, groupOf: ({ node = '' }) => node }).map(
+    nextBatch(queue, { batchMs: 10, maxBatchMs: 25, max: 4, nowMs: 30, groupOf: ({ node = '' }) => node }).map(
       (each) => `${each.event.slice('alert.'.length)} ${each.alert.devbox_id}`,
     )
   const [one, two, three, four, five] = [1, 2, 3, 4, 5].map((n) => alertNumber(n)) as [
@@ -351,6 +351,11 @@ describe('a batch', () => {
     const steady = [one, two, three, four].map((alert, n) => message('raised', alert, n * 9))
     expect(batch(...steady)).toHaveLength(3)
     expect(batch(...[one, two, three, four, five].map((alert) => message('raised', alert)))).toHaveLength(4)
+  })
+
+  it('takes all that is late, but an alert only once', () => {
+    const late = [one, two, one, three].map((alert, n) => message('raised', alert, -60_000 * (5 - n)))
+    expect(batch(...late, message('raised', four, 29))).toEqual(['raised dbx_1', 'raised dbx_2', 'raised dbx_3'])
   })
 
   it('has one group', () => {

@@ -151,7 +151,7 @@ export class Sender implements Channel {
   #batch(): Message[] {
     const { format } = this.#settings
     const groupOf = format === 'pagerduty' ? groupKeyOf : () => ''
-    return nextBatch(this.#queue, { ...this.#options.times, max: this.#maxPerDelivery, groupOf })
+    return nextBatch(this.#queue, { ...this.#options.times, max: this.#maxPerDelivery, nowMs: Date.now(), groupOf })
   }
 
   async #try(): Promise<void> {
@@ -271,30 +271,32 @@ interface BatchLimits {
   batchMs: number
   maxBatchMs: number
   max: number
+  nowMs: number
   groupOf(alert: Alert): string
 }
 
 /**
- * The first message and those that can be sent with it: of the same event and group, each within `batchMs` of the one
- * before, and without an earlier message of the same alert in the queue.
+ * The first message and those that can be sent with it: of the same event and group, and the first of their alert in
+ * the queue. Each is within `batchMs` of the one before, or late: after an outage, receivers get few messages.
  */
 export const nextBatch = (
   [first, ...others]: readonly Message[],
-  { batchMs, maxBatchMs, max, groupOf }: BatchLimits,
+  { batchMs, maxBatchMs, max, nowMs, groupOf }: BatchLimits,
 ): Message[] => {
   if (!first) return []
   const batch = [first]
   const group = groupOf(first.alert)
-  const skipped = new Set<string>()
+  const seen = new Set([first.alert.id])
+  const lateMs = nowMs - maxBatchMs
   let untilMs = first.at_ms + batchMs
   for (const message of others) {
     const { event, at_ms, alert } = message
-    if (batch.length === max || at_ms > Math.min(untilMs, first.at_ms + maxBatchMs)) break
-    const fits = event === first.event && !skipped.has(alert.id) && groupOf(alert) === group
-    if (fits) {
-      batch.push(message)
-      untilMs = at_ms + batchMs
-    } else skipped.add(alert.id)
+    if (batch.length === max || at_ms > Math.max(lateMs, Math.min(untilMs, first.at_ms + maxBatchMs))) break
+    if (seen.has(alert.id)) continue
+    seen.add(alert.id)
+    if (event !== first.event || groupOf(alert) !== group) continue
+    batch.push(message)
+    untilMs = at_ms + batchMs
   }
   return batch
 }
