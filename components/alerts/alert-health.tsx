@@ -97,7 +97,7 @@ const Polling = ({ looks }: { looks: PollHealth }) => (
   <Fact label="Polling">
     Expirations, failures and followed jobs every {formatDurationMs(looks.every_ms)}; last response{' '}
     <Time ms={looks.looked_ms} />
-    {looks.problem !== null && <span className="text-danger">. Failing since: {looks.problem}</span>}
+    {looks.problem !== null && <span className="text-danger">. Failing: {looks.problem}</span>}
     <p className="text-muted">
       Expiration known for {formatCount(looks.watched)} of {formatCount(looks.running)}
       {looks.has_more && '+'} running devboxes; {formatCountOf(looks.followed_jobs, 'followed job')}
