@@ -433,4 +433,18 @@ describe('PagerDuty', () => {
     expect(keys).toEqual([0, 1, 0, 0, 1].map((n) => keys[n]))
     expect(keys[0]).not.toBe(keys[1])
   })
+
+  it('gets 5,000 evictions of a node as one incident', async () => {
+    const sender = start({ format: 'pagerduty' }, { times: { batchMs: 50 } })
+    const nowMs = Date.now()
+    store.batch(() => {
+      for (let n = 0; n < 5_000; n++) send(sender, 'alert.raised', ofNode(n, { deadline_ms: 1_700_000_000_000 }), nowMs)
+    })
+    await untilDelivered(sender)
+    expect(actions()).toEqual(['trigger'])
+    expect(received[0]?.content.payload).toMatchObject({
+      summary: expect.stringMatching(/^5000 devboxes on node-2 will be evicted/),
+      custom_details: { n_alerts: 5_000 },
+    })
+  })
 })
