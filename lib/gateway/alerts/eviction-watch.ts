@@ -25,12 +25,12 @@ export const watchTimes = {
   ...subscriptionTimes,
   /** About thirty attempts in ten minutes: every console of a team holds a stream. */
   maxMs: 30_000,
-  /** With `refused`, keeps every wait under a minute. */
   maxRetryAfterMs: 50_000,
-  /** About once a minute; a call that succeeds with the key retries sooner. */
-  refused: { firstMs: 39_000, maxMs: 39_000 },
-  /** Minimum time between retries triggered by other successful calls. */
+  /** One to three minutes. */
+  refused: { firstMs: 120_000, maxMs: 120_000 },
+  /** Minimum time until a retry triggered by other successful calls. */
   maxWakeMs: 5_000,
+  refusedWakeMs: 60_000,
   expiryCheckMs: 15_000,
   /** Minimum time for the service to repeat pending evictions; slower services get twice the longest time measured. */
   settleMs: 3_000,
@@ -138,11 +138,13 @@ export class EvictionWatch {
     if (this.#pending.has(devboxId)) this.#remove(devboxId)
   }
 
-  /** A call with the same key succeeded: retries a refused or broken connection at once. */
+  /** A call with the same key succeeded: retries a refused or broken connection sooner. */
   readonly #onKeyAccepted = (apiKey: string): void => {
     if (apiKey !== this.#holder.api_key || this.#upstream?.state === 'live' || this.#waking || this.#failedMs === 0)
       return
-    const spacingMs = Math.min(this.#times.maxWakeMs, this.#times.firstMs * 2 ** (this.#upstream?.attempt ?? 0))
+    const { firstMs, maxWakeMs, refusedWakeMs } = this.#times
+    const { state, attempt = 0 } = this.#upstream ?? {}
+    const spacingMs = state === 'refused' ? refusedWakeMs : Math.min(maxWakeMs, firstMs * 2 ** attempt)
     this.#waking = setTimeout(
       () => {
         this.#waking = undefined
