@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Page } from '@playwright/test'
+import { startServer } from '#lib/gateway/testing.ts'
 import { expect, isLive, open, signIn, startProduct, test } from './product.ts'
 import { startScriptedService } from './scripted-service.ts'
 import { setClockAhead } from './wrong-clock.ts'
@@ -290,7 +292,7 @@ test('ten tabs announce each eviction once, even when hidden or after the announ
   for (const { id } of [first, second]) await product.service.devboxes.shutdown({ params: { id } })
 })
 
-test('evictions of two drains are two rows and one toast; one is acknowledged, of the other two devboxes cannot be suspended', async ({
+test('evictions of two drains are one toast, one message and two rows, acknowledged and suspended together', async ({
   page,
 }) => {
   const boxes = Array.from({ length: 80 }, (_, n) => ({
@@ -299,7 +301,16 @@ test('evictions of two drains are two rows and one toast; one is acknowledged, o
     node: n < 50 ? 'host-7' : 'host-8',
   }))
   const service = await startScriptedService(boxes)
-  const product = await startProduct({ DEVDECK_SERVICE_URL: service.url })
+  const messages: { event: string; alerts: unknown[]; text: string }[] = []
+  const receiver = await startServer(async (request, response) => {
+    messages.push(JSON.parse(await text(request)))
+    response.end()
+  })
+  const product = await startProduct({
+    DEVDECK_SERVICE_URL: service.url,
+    DEVDECK_WEBHOOK_URL: receiver.url,
+    DEVDECK_WEBHOOK_API_KEY: 'ak_any',
+  })
   try {
     await signIn(page, { url: product.url, apiKey: 'ak_any' })
     await page.context().addCookies([{ name: 'devdeck-name', value: 'Ada', url: product.url }])
@@ -319,6 +330,8 @@ test('evictions of two drains are two rows and one toast; one is acknowledged, o
     const toast = page.locator('[data-sonner-toast]')
     await expect(toast).toHaveCount(1)
     await expect(toast).toContainText('80 devboxes will be evicted')
+    await expect.poll(() => messages.map(({ event, alerts }) => [event, alerts.length])).toEqual([['alert.raised', 80]])
+    expect(messages[0]?.text).toMatch(/^80 alerts:\n50 devboxes on host-7 .*\n30 devboxes on host-8 .*$/)
 
     const group = first.getByRole('button', { name: '50 devboxes, drain of host-7' })
     await group.click()
@@ -336,10 +349,11 @@ test('evictions of two drains are two rows and one toast; one is acknowledged, o
     await expect(second).toContainText('2 devboxes, drain of host-8')
     service.refusing.clear()
     await result.getByRole('button', { name: 'Retry 2' }).click()
-    await expect(page.getByRole('row', { name: /host-8/ })).toHaveCount(0)
     await expect(toast.filter({ hasText: '2 of 2 devboxes suspending' })).toBeVisible()
+    await expect(page.getByRole('row', { name: /host-8/ })).toHaveCount(0)
   } finally {
     await product.stop()
+    receiver.close()
     service.close()
   }
 })

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { chromium, type Page } from '@playwright/test'
 import { findChromium } from '#e2e/chromium.ts'
 import { isLive, signIn, startProduct } from '#e2e/product.ts'
@@ -23,9 +24,7 @@ export const soakStorm = async (): Promise<StormReport> => {
   )
   const messages: { event: string; alerts: unknown[] }[] = []
   const receiver = await startServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    messages.push(JSON.parse(String(Buffer.concat(chunks))))
+    messages.push(JSON.parse(await text(request)))
     response.end()
   })
   const product = await startProduct({
@@ -90,16 +89,13 @@ const times = (values: readonly number[]) => values.map((ms) => `${ms.toFixed(0)
 const cookieOf = async (page: Page) =>
   (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
 
-/** Time until each page shows `text`, from just before `act`. */
-const timed = async (pages: readonly Page[], act: () => unknown, text: string): Promise<number[]> => {
+/** Time until each page matches `pattern`, from just before `act`. */
+const timed = async (pages: readonly Page[], act: () => unknown, pattern: string): Promise<number[]> => {
   const startMs = performance.now()
   const shown = pages.map(async (page) => {
-    await page
-      .waitForFunction((wanted) => new RegExp(wanted).test(document.body.textContent ?? ''), text, { timeout: 60_000 })
-      .catch(async (error) => {
-        console.log((await page.innerText('body')).slice(0, 1500))
-        throw error
-      })
+    await page.waitForFunction((wanted) => new RegExp(wanted).test(document.body.textContent ?? ''), pattern, {
+      timeout: 60_000,
+    })
     return performance.now() - startMs
   })
   await act()

@@ -98,13 +98,11 @@ export const useAlertActions = () => {
 
 const bulkTexts = {
   snapshot: {
-    id: 'bulk-snapshot',
     done: 'Snapshot started',
     failed: 'Couldn’t take the snapshot',
     result: 'snapshots started',
   },
   suspend: {
-    id: 'bulk-suspend',
     done: 'Suspending',
     failed: 'Couldn’t suspend the devbox',
     result: 'devboxes suspending',

@@ -194,7 +194,13 @@ const showToast = (
     {
       id,
       description: isTest ? undefined : body,
-      action: { label: alarms.length > 1 ? 'Show alerts' : 'Show alert', onClick: () => show(first) },
+      action: {
+        label: alarms.length > 1 ? 'Show alerts' : 'Show alert',
+        onClick: () => {
+          toasts.delete(id)
+          show(first)
+        },
+      },
       durationMs: hasHappened(first) ? toastMs : Math.min(toastMs, leftMs),
       onGone: () => toasts.delete(id),
     },

@@ -23,7 +23,10 @@ it('names a group by its drain, its lost node, or its number of devboxes', () =>
 it.each([
   [groupOf([80, {}]), '80 new'],
   [groupOf([3, {}], [77, acknowledgedBy('Ada')]), '3 new, 77 acknowledged by Ada'],
-  [groupOf([3, {}], [7, acknowledgedBy('Ben')], [70, acknowledgedBy('Ada')]), '3 new, 77 acknowledged: Ada 70, Ben 7'],
+  [
+    groupOf([3, {}], [7, acknowledgedBy('Ben (unverified)')], [70, acknowledgedBy('Ada')]),
+    '3 new, 77 acknowledged: Ada 70, Ben 7',
+  ],
   [
     groupOf(...['a', 'b', 'c', 'd', 'e'].map((name): [number, Partial<Alert>] => [1, acknowledgedBy(name)])),
     '5 acknowledged: a 1, b 1, c 1 and 2 others',

@@ -1,6 +1,7 @@
 import { cutEnd } from '#components/ui/text.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type Alert, type AlertGroup, nameInText } from '#lib/protocol/alerts.ts'
+import { unverified } from '#lib/protocol/session.ts'
 import { alertName } from './alert-feed.ts'
 
 /** "api", "api on node-2" or "12 devboxes on node-2". */
@@ -17,6 +18,8 @@ export const groupTitle = (group: AlertGroup): string => {
 }
 
 const maxHolders = 3
+/** The rows of the alerts say who is unverified. */
+const shortName = (name: string) => cutEnd(nameInText(name.replace(unverified(''), '')), 30)
 
 /** "3 new, 77 acknowledged: Ada 70, Ben 7". */
 export const groupState = ({ alerts }: AlertGroup): string => {
@@ -30,7 +33,7 @@ export const groupState = ({ alerts }: AlertGroup): string => {
   const by =
     others.length === 0
       ? ` by ${nameInText(holder[0])}`
-      : `: ${named.map(([name, { length }]) => `${cutEnd(nameInText(name), 30)} ${formatCount(length)}`).join(', ')}`
+      : `: ${named.map(([name, { length }]) => `${shortName(name)} ${formatCount(length)}`).join(', ')}`
   const more = byHolder.size > maxHolders ? ` and ${formatCountOf(byHolder.size - maxHolders, 'other')}` : ''
   return `${newOnes && `${newOnes}, `}${formatCount(acknowledged.length)} acknowledged${by}${more}`
 }

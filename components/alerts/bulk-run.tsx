@@ -6,7 +6,6 @@ import type { Alert } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 
 interface BulkTexts {
-  id: string
   /** For one devbox. */
   done: string
   failed: string
@@ -16,6 +15,7 @@ interface BulkTexts {
 
 const atOnce = 4
 const maxListed = 100
+let runs = 0
 
 /** Acts on the devbox of each alert, shows the progress, and lists those that failed with a button to retry them. */
 export const runOnEach = async (
@@ -27,6 +27,7 @@ export const runOnEach = async (
   let succeeded = 0
   let isStopped = false
   const counted = () => `${formatCount(succeeded)} of ${formatCount(alerts.length)} ${texts.result}`
+  const progressId = `bulk-${++runs}`
   const step = Math.ceil(alerts.length / 100)
   const report = () => {
     if (alerts.length <= atOnce || (succeeded + failures.length) % step > 0) return
@@ -34,7 +35,7 @@ export const runOnEach = async (
       isStopped = true
     }
     toast.info(counted(), {
-      id: texts.id,
+      id: progressId,
       action: { label: 'Stop', onClick: stop },
       durationMs: Number.POSITIVE_INFINITY,
     })
@@ -53,12 +54,11 @@ export const runOnEach = async (
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
-  const options = { id: texts.id }
+  toast.dismiss(progressId)
   const [failure] = failures
-  if (failure && alerts.length === 1) return toast.danger(texts.failed, { ...options, description: failure.reason })
+  if (failure && alerts.length === 1) return toast.danger(texts.failed, { description: failure.reason })
   if (failure)
     return toast.danger(`${counted()}, ${formatCount(failures.length)} failed`, {
-      ...options,
       durationMs: Number.POSITIVE_INFINITY,
       description: <Failures failures={failures} />,
       action: {
@@ -71,8 +71,8 @@ export const runOnEach = async (
           ),
       },
     })
-  if (isStopped) return toast.info(`${counted()}, then stopped`, options)
-  toast.ok(alerts.length === 1 ? texts.done : counted(), options)
+  if (isStopped) return toast.info(`${counted()}, then stopped`)
+  toast.ok(alerts.length === 1 ? texts.done : counted())
 }
 
 const Failures = ({ failures }: { failures: readonly { alert: Alert; reason: string }[] }) => {
