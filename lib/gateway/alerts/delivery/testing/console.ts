@@ -10,6 +10,9 @@ const closing = new AbortController()
 process.once('SIGTERM', async () => {
   closing.abort()
   await gateway.close()
+  process.exit(0)
 })
+// Ends with the process that started it.
+process.stdin.once('end', () => process.exit(1)).resume()
 void startReceivers(closing.signal)
 console.log(`Devdeck console on ${gateway.url}`)

@@ -58,13 +58,16 @@ export const receiverRounds = async ({ command, restarts, kills, seed = Date.now
     DEVDECK_RECEIVERS: join(dataDir, 'receivers.json'),
   }
   const problems: string[] = []
-  let running = await startProcess(command, environment)
+  const start = () => startProcess(command, environment)
+  let running: Awaited<ReturnType<typeof start>> | undefined
+  const ask: Ask = async (...request) => running?.ask(...request)
   try {
+    running = await start()
     let isOver = false
     const driven: Promise<string>[] = []
     const raising = (async () => {
       for (let i = 0; !isOver; i++) {
-        driven.push(driveAlert(`dbx_${i}`, service, () => running.ask, problems))
+        driven.push(driveAlert(`dbx_${i}`, service, ask, problems))
         await delay(below(maxSpacingMs))
       }
     })()
@@ -72,17 +75,17 @@ export const receiverRounds = async ({ command, restarts, kills, seed = Date.now
       await delay(below(maxRunMs))
       const code = await running.end(signal)
       if (signal === 'SIGTERM' && code !== 0) problems.push(`an orderly stop ended with ${code}`)
-      running = await startProcess(command, environment)
+      running = await start()
     }
     isOver = true
     await raising
     const alerts = await Promise.all(driven)
     receivers.recover()
-    await until(async () => (await readReceivers(running.ask)).every(({ waiting }) => waiting === 0))
-    problems.push(...shownProblems(await readReceivers(running.ask)), ...receivers.problems(alerts))
+    await until(async () => (await readReceivers(ask)).every(({ waiting }) => waiting === 0))
+    problems.push(...shownProblems(await readReceivers(ask)), ...receivers.problems(alerts))
     return { seed, alerts: alerts.length, ...receivers.counts(), problems }
   } finally {
-    await running.end('SIGKILL')
+    await running?.end('SIGKILL')
     receivers.close()
     service.close()
     rmSync(dataDir, { recursive: true, force: true })
@@ -93,7 +96,7 @@ type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: n
 
 const startProcess = async (command: readonly string[], environment: Record<string, string>) => {
   const { NODE_OPTIONS: _, VITEST: __, ...own } = process.env
-  const child = spawn(process.execPath, command, { env: { ...own, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, command, { env: { ...own, ...environment }, stdio: ['pipe', 'pipe', 'pipe'] })
   const url = await printedUrl(child)
   const headers = { 'content-type': 'application/json', origin: url, 'sec-fetch-site': 'same-origin' }
   const signIn = await fetch(`${url}/api/session`, {
@@ -152,12 +155,12 @@ const until = async (isTrue: () => Promise<boolean>): Promise<boolean> => {
 const driveAlert = async (
   devboxId: string,
   service: Awaited<ReturnType<typeof startScriptedService>>,
-  ask: () => Ask,
+  ask: Ask,
   problems: string[],
 ): Promise<string> => {
   const id = service.evict(devboxId)
   const alert = async () =>
-    (await ask()('GET', `/api/alerts/alert/${encodeURIComponent(id)}`))?.body as Partial<Alert> | undefined
+    (await ask('GET', `/api/alerts/alert/${encodeURIComponent(id)}`))?.body as Partial<Alert> | undefined
   const steps = [
     {
       what: 'announced',
@@ -166,12 +169,12 @@ const driveAlert = async (
     },
     {
       what: 'acknowledged',
-      act: () => ask()('POST', '/api/alerts/acknowledge', { ids: [id] }),
+      act: () => ask('POST', '/api/alerts/acknowledge', { ids: [id] }),
       isDone: ({ state }: Partial<Alert>) => state !== 'new' && state !== undefined,
     },
     {
       what: 'closed',
-      act: () => ask()('POST', `/api/v1/devboxes/${devboxId}/suspend`, {}),
+      act: () => ask('POST', `/api/v1/devboxes/${devboxId}/suspend`, {}),
       isDone: ({ closed_ms }: Partial<Alert>) => typeof closed_ms === 'number',
     },
   ]
@@ -188,8 +191,11 @@ const driveAlert = async (
   return id
 }
 
-const readReceivers = async (ask: Ask) =>
-  ((await ask('GET', '/api/alerts/receivers'))?.body as Receivers | undefined)?.receivers ?? []
+const readReceivers = async (ask: Ask) => {
+  const response = await ask('GET', '/api/alerts/receivers')
+  if (!response) throw new Error('The console did not list its receivers')
+  return (response.body as Receivers).receivers
+}
 
 const shownProblems = (shown: Receivers['receivers']): string[] =>
   shown.flatMap(({ name, failure, deliveries, waiting }) => {
