@@ -296,7 +296,7 @@ export class AlertBook {
   silence(request: Pick<Silence, 'metadata' | 'until_ms' | 'comment' | 'by'>): Silence {
     const silence = { id: `sil_${randomUUID()}`, created_ms: serviceNow(), ...request }
     this.#options.store.putSilence(this.#stored, silence)
-    this.#reloadSilences()
+    this.#setSilences([...this.#silences, silence].sort((a, b) => a.until_ms - b.until_ms))
     this.#wakeBy(silence.until_ms)
     void this.#logSilence(silence, (alert) => silencedBy(alert, silence, silence.created_ms))
     return silence
@@ -546,7 +546,7 @@ export class AlertBook {
     change: (alert: Alert) => Alert | undefined,
   ): Promise<Alert[]> {
     const changed: Alert[] = []
-    await this.#inBatches(ids, (id) => {
+    await this.#inBatches([...new Set(ids)], (id) => {
       const alert = this.#open.find(id)
       const next = alert && change(alert)
       if (!next) return
@@ -583,14 +583,14 @@ export class AlertBook {
     })
   }
 
-  #reloadSilences(): void {
-    this.#silences = this.#options.store.silences(this.#stored)
+  #setSilences(silences: Silence[]): void {
+    this.#silences = silences
     this.#emit({ event: 'silences', data: this.silences() })
   }
 
   #removeSilence(silence: Silence, by: string | null, nowMs: number): void {
     this.#options.store.deleteSilence(this.#stored, silence.id)
-    this.#reloadSilences()
+    this.#setSilences(this.#silences.filter(({ id }) => id !== silence.id))
     void this.#logSilence(silence, (alert) => silenceEnded(alert, by, nowMs))
   }
 

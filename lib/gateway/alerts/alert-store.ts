@@ -110,21 +110,21 @@ export class AlertStore {
 
   /** Never throws: alerts must work even with a full disk. Failed writes are retried with the next one. */
   #flush(): void {
-    this.#try(() => {
+    try {
       this.#database.exec('BEGIN')
-      try {
-        for (const { account, alert } of this.#unwritten.values()) this.#put(account, alert)
-        for (const write of this.#writes) write()
-        for (const account of this.#toPrune) this.#prune(account)
-        this.#database.exec('COMMIT')
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-        throw error
-      }
+      for (const { account, alert } of this.#unwritten.values()) this.#put(account, alert)
+      for (const write of this.#writes) write()
+      for (const account of this.#toPrune) this.#prune(account)
+      this.#database.exec('COMMIT')
       this.#unwritten.clear()
       this.#writes = []
       this.#toPrune.clear()
-    })
+      this.problem = null
+    } catch (error) {
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      if (this.problem === null) console.error('Could not store alerts:', error)
+      this.problem = (error as Error).message
+    }
   }
 
   #put(account: string, alert: Alert): void {
@@ -231,17 +231,13 @@ export class AlertStore {
   }
 
   putSilence(account: string, silence: Silence): void {
-    this.#run(
-      'INSERT OR REPLACE INTO silences VALUES (?, ?, ?, ?)',
-      account,
-      silence.id,
-      silence.until_ms,
-      JSON.stringify(silence),
-    )
+    const { id, until_ms } = silence
+    const json = JSON.stringify(silence)
+    this.#write(() => this.#run('INSERT OR REPLACE INTO silences VALUES (?, ?, ?, ?)', account, id, until_ms, json))
   }
 
   deleteSilence(account: string, id: string): void {
-    this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id)
+    this.#write(() => this.#run('DELETE FROM silences WHERE account = ? AND id = ?', account, id))
   }
 
   followedJobs(account: string): string[] {
@@ -252,11 +248,11 @@ export class AlertStore {
   }
 
   followJob(account: string, jobId: string): void {
-    this.#try(() => this.#run('INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)', account, jobId))
+    this.#write(() => this.#run('INSERT OR IGNORE INTO followed_jobs VALUES (?, ?)', account, jobId))
   }
 
   unfollowJob(account: string, jobId: string): void {
-    this.#try(() => this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId))
+    this.#write(() => this.#run('DELETE FROM followed_jobs WHERE account = ? AND job_id = ?', account, jobId))
   }
 
   /** The account that an API key last belonged to. */
@@ -267,7 +263,7 @@ export class AlertStore {
   }
 
   setWatchedAccount(keyDigest: string, account: KeyHolder['account']): void {
-    this.#try(() =>
+    this.#write(() =>
       this.#run('INSERT OR REPLACE INTO watched_accounts VALUES (?, ?)', keyDigest, JSON.stringify(account)),
     )
   }
@@ -277,18 +273,9 @@ export class AlertStore {
     return row ? Number(row.looked_ms) : null
   }
 
+  /** With the writes that failed before, as every poll ends with it. */
   setPolledMs(account: string, ms: number): void {
-    this.#try(() => this.#run('INSERT OR REPLACE INTO looks VALUES (?, ?)', account, ms))
-  }
-
-  #try(write: () => void): void {
-    try {
-      write()
-      if (this.#writes.length === 0) this.problem = null
-    } catch (error) {
-      if (this.problem === null) console.error('Could not store alerts:', error)
-      this.problem = (error as Error).message
-    }
+    this.#write(() => this.#run('INSERT OR REPLACE INTO looks VALUES (?, ?)', account, ms))
   }
 
   #prepare(sql: string): StatementSync {

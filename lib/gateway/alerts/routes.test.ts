@@ -126,25 +126,34 @@ describe('an eviction', () => {
     expect((await ask('GET', '/health')).body.stream.last_event_ms).toBeGreaterThan(0)
   })
 
-  it('is reported and acknowledged on a full disk, which is shown, and stored later', async () => {
-    const id = await devbox('unwritten')
+  it('is reported, silenced and acknowledged on a full disk, which is shown, and stored later', async () => {
+    const id = await devbox('unwritten', { team: 'quiet' })
     const page = listen()
     const problem = async () => (await ask('GET', '/health')).body.unwritten
     expect(await problem()).toBeNull()
     const disk = new DatabaseSync(join(gateway.registry.config.dataDir, 'alerts.sqlite'))
-    const tables = ['alerts', 'looks', 'followed_jobs']
+    const tables = ['alerts', 'looks', 'followed_jobs', 'silences']
+    await ask('POST', '/silences', { metadata: { team: 'quiet' }, until_ms: Date.now() + 3_000 })
     for (const table of tables)
-      disk.exec(`CREATE TRIGGER full_${table} BEFORE INSERT ON ${table} BEGIN
-        SELECT RAISE(FAIL, 'database or disk is full'); END`)
+      for (const write of ['INSERT', 'DELETE'])
+        disk.exec(`CREATE TRIGGER full_${table}_${write} BEFORE ${write} ON ${table} BEGIN
+          SELECT RAISE(FAIL, 'database or disk is full'); END`)
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     await schedule(id, inOneHour())
     const alert = await page.until(id, 'new')
+    expect((await ask('POST', '/silences', { metadata: { a: 'b' }, until_ms: inOneHour() })).status).toBe(200)
+    // The first silence ends.
+    await vi.waitFor(() => expect(book().silences()).toHaveLength(1), soon)
+    await vi.waitFor(() => expect(received).toMatchObject([{ event: 'alert.raised' }]), soon)
     await ask('POST', '/acknowledge', { ids: [alert.id] })
     await page.until(id, 'acknowledged')
     expect(await problem()).toBe('database or disk is full')
-    for (const table of tables) disk.exec(`DROP TRIGGER full_${table}`)
-    await ask('POST', '/test')
-    expect(await problem()).toBeNull()
+    for (const table of tables)
+      for (const write of ['INSERT', 'DELETE']) disk.exec(`DROP TRIGGER full_${table}_${write}`)
+    // The next poll stores it.
+    book().onKeepAlive('nobody')
+    await vi.waitFor(async () => expect(await problem()).toBeNull(), soon)
+    expect(disk.prepare('SELECT count(*) AS n FROM silences').get()).toEqual({ n: 1 })
     expect(disk.prepare('SELECT state FROM alerts WHERE id = ?').all(alert.id)).toEqual([{ state: 'acknowledged' }])
     disk.close()
     vi.restoreAllMocks()

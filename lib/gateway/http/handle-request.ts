@@ -47,10 +47,7 @@ export const handleRequest = async (
   try {
     return await answer(requestId)
   } catch (error) {
-    const refusal =
-      error instanceof HttpError
-        ? error
-        : new HttpError('internal', 'The console failed to handle the request; see its log')
+    const refusal = error instanceof HttpError ? error : unexpected(error)
     if (refusal !== error) console.error(`Request ${requestId} failed:`, error)
     return json(errorBody(refusal, requestId), {
       status: errorStatus[refusal.code],
@@ -64,6 +61,13 @@ export const handleRequest = async (
     })
   }
 }
+
+const sqliteFull = 13
+
+const unexpected = (error: unknown): HttpError =>
+  (error as { errcode?: unknown } | undefined)?.errcode === sqliteFull
+    ? new HttpError('insufficient_storage', 'The disk of the console is full')
+    : new HttpError('internal', 'The console failed to handle the request; see its log')
 
 export const json = (
   body: unknown,

@@ -162,8 +162,8 @@ export class Outbox {
   }
 
   deleteReceiver(account: string, id: string): void {
-    this.#run('DELETE FROM receivers WHERE account = ? AND id = ?', account, id)
     this.#storage.write(() => {
+      this.#run('DELETE FROM receivers WHERE account = ? AND id = ?', account, id)
       for (const table of ['outbox', 'deliveries'])
         this.#run(`DELETE FROM ${table} WHERE account = ? AND receiver = ?`, account, id)
     })
