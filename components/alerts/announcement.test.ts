@@ -21,7 +21,7 @@ it('announces evictions of one drain as one, and those of several in one sentenc
   })
 })
 
-it('names three of many other alerts', () => {
-  const failed = ['a', 'b', 'c', 'd'].map((id) => alertOf({ id, devbox_name: `box-${id}`, kind: 'failure' }))
-  expect(announced(...failed)).toEqual({ line: '4 alerts', body: 'box-a, box-b, box-c, …' })
+it('names three of many other alerts, whatever their direction', () => {
+  const failed = ['\u202Ea', 'b', 'c', 'd'].map((id) => alertOf({ id, devbox_name: `box${id}`, kind: 'failure' }))
+  expect(announced(...failed)).toEqual({ line: '4 alerts', body: 'box a, boxb, boxc, …' })
 })

@@ -22,7 +22,8 @@ export const announcementOf = (groups: readonly [AlertGroup, ...AlertGroup[]]): 
   const alarms = groups.flatMap(({ alerts }) => alerts.map(alarmOf))
   if (others.length === 0)
     return { first, alarms, name: groupName(group), event: alertEvent(first), body: groupConsequence(group) }
-  const names = [...groups.slice(0, maxNamed).map(groupName), ...(groups.length > maxNamed ? ['…'] : [])].join(', ')
+  const named = groups.slice(0, maxNamed).map((each) => nameInText(groupName(each)))
+  const names = [...named, ...(groups.length > maxNamed ? ['…'] : [])].join(', ')
   const count = formatCount(alarms.length)
   if (first.kind === 'eviction')
     return {

@@ -191,6 +191,20 @@ it('removes an eviction some time after its deadline, and accepts a service that
   expect(watch.unreadable.count).toBe(0)
 })
 
+it('reports an eviction again that it removed while the clock of the service was ahead', async () => {
+  let aheadMs = 3_600_000
+  const halfAnHour = eviction('dbx_1', Date.now() + 1_800_000)
+  onWatch = (response) => {
+    response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
+    openWith(halfAnHour)(response)
+  }
+  const { names, until } = follow({ expiryCheckMs: 20, refreshMs: 50 }, [halfAnHour])
+  await until('removed dbx_1')
+  aheadMs = 0
+  await until('eviction dbx_1')
+  expect(names().filter((name) => name.endsWith('dbx_1'))).toEqual(['removed dbx_1', 'eviction dbx_1'])
+})
+
 const sentMs = Date.now()
 it.each([
   ['not JSON', 'data: soon'],

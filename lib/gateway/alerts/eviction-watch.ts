@@ -247,14 +247,16 @@ export class EvictionWatch {
       this.#replayMs = Math.max(this.#replayMs ?? 0, Date.now() - this.#openedMs)
       this.#scheduleSettle()
     }
-    // A service may repeat a past eviction.
-    if (isKnown || this.#expired.get(devbox_id) === eviction_deadline_ms) return
+    // A service may repeat a past eviction. Its clock may also have been ahead.
+    const isPast = this.#expired.get(devbox_id) === eviction_deadline_ms && this.#isExpired(eviction_deadline_ms)
+    if (isKnown || isPast) return
     const problem = this.#findProblem(eviction)
     if (problem !== undefined) {
-      const isPast = eviction_deadline_ms > minDeadlineMs && this.#isExpired(eviction_deadline_ms)
-      return void this.#countUnreadable(problem, isPast)
+      const isOver = eviction_deadline_ms > minDeadlineMs && this.#isExpired(eviction_deadline_ms)
+      return void this.#countUnreadable(problem, isOver)
     }
     // The latest message wins: the service may move a deadline either way.
+    this.#expired.delete(devbox_id)
     this.#pending.set(devbox_id, eviction_deadline_ms)
     this.#onEvent({ event: 'eviction', data: eviction, found_late: this.isReplaying })
   }
