@@ -90,11 +90,12 @@ export class AccountReceivers {
 
   /** Missing fields of `target` stay as they are. */
   async change(id: string, change: Partial<StoredReceiver>, target: Partial<SealedTarget>) {
-    const stored = this.#stored().find((receiver) => receiver.id === id)
-    if (!stored) return undefined
-    const before = await unseal(stored.sealed)
-    const next = { ...before, ...target }
+    const find = () => this.#stored().find((receiver) => receiver.id === id)
+    const next = { ...(await unseal(find()?.sealed ?? '')), ...target }
     const sealed = next.url && next.api_key ? await this.#sealed(next as SealedTarget) : {}
+    // It may have been changed or deleted meanwhile.
+    const stored = find()
+    if (!stored) return undefined
     this.#put({ ...stored, ...change, ...sealed })
     return this.#find(id)
   }
@@ -156,11 +157,8 @@ export class AccountReceivers {
   }
 
   #start(settings: ReceiverSettings): void {
-    const { sees } = this.#options
     const channel =
-      settings.format === 'heartbeat'
-        ? new Heartbeat(settings, { ...this.#options, sees })
-        : new Sender(settings, this.#options)
+      settings.format === 'heartbeat' ? new Heartbeat(settings, this.#options) : new Sender(settings, this.#options)
     this.#channels.set(settings.id, { settings, channel })
   }
 

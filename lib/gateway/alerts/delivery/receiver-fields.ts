@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import type { AlertKind, Receiver, ReceiverFilter, ReceiverFormat } from '#lib/protocol/alerts.ts'
+import { alertKinds } from '#lib/protocol/alert-labels.ts'
+import type { Receiver, ReceiverFilter, ReceiverFormat } from '#lib/protocol/alerts.ts'
 
 /** Where a receiver's messages go, and the key that signs or authorizes them. */
 export interface Target {
@@ -16,8 +17,6 @@ export interface ReceiverSettings
   target(): Promise<Target | undefined>
 }
 
-const kinds = ['eviction', 'end', 'failure', 'job', 'test', 'watch'] as const satisfies readonly AlertKind[]
-
 const text = (max: number) => z.string().check(z.maxLength(max, `must have at most ${max} characters`))
 const isHttpUrl = (value: string): boolean => {
   const url = URL.parse(value)
@@ -25,7 +24,7 @@ const isHttpUrl = (value: string): boolean => {
 }
 
 const ReceiverFilterFields: z.ZodMiniType<ReceiverFilter> = z.strictObject({
-  kinds: z._default(z.nullable(z.array(z.enum(kinds)).check(z.minLength(1, 'must name at least one kind'))), null),
+  kinds: z._default(z.nullable(z.array(z.enum(alertKinds)).check(z.minLength(1, 'must name at least one kind'))), null),
   min_severity: z._default(z.enum(['info', 'warning', 'critical']), 'info'),
   metadata: z._default(z.record(text(256).check(z.minLength(1)), text(1024)), {}),
 })

@@ -49,11 +49,12 @@ export const receiverActions: Record<string, AlertAction> = {
       // It would be sent to the new host.
       if (format === 'pagerduty' && secret === undefined && url !== undefined && new URL(url).host !== before.host)
         throw new HttpError('invalid_argument', 'secret must be entered again for another host', { field: 'secret' })
-      return book.receivers.change(id, change, {
+      const changed = await book.receivers.change(id, change, {
         ...(url !== undefined && { url }),
         ...(secret !== undefined && { secret }),
         api_key: session.api_key,
       })
+      return changed ?? find(request)
     }),
   'DELETE receivers/:id': (request) =>
     record(request, 'alerts.delete_receiver', async () => {
