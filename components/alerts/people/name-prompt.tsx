@@ -1,42 +1,12 @@
 'use client'
-import { useState, useSyncExternalStore } from 'react'
-import { TextField } from '#components/ui/field.tsx'
-import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { maxNameLength } from '#lib/protocol/session.ts'
+import dynamic from 'next/dynamic'
+import { useSyncExternalStore } from 'react'
 import { namePrompt, ownName } from './own-name.ts'
+
+const NameDialog = dynamic(async () => (await import('./name-dialog.tsx')).NameDialog)
 
 /** Asks for a name before the first action that other people see. */
 export const NamePrompt = () => {
   const act = useSyncExternalStore(ownName.subscribe, namePrompt.read, () => null)
   return act && <NameDialog act={act} />
-}
-
-const NameDialog = ({ act }: { act: () => void }) => {
-  const [name, setName] = useState('')
-  const proceed = (saved: string) => {
-    ownName.save(saved)
-    namePrompt.set(null)
-    act()
-  }
-  return (
-    <FormDialog
-      open
-      size="sm"
-      title="What’s your name?"
-      description="Others on this account see who has an alert. You can change it in Settings."
-      cancelLabel="Skip"
-      submitLabel="Continue"
-      onOpenChange={() => proceed('')}
-      onSubmit={() => proceed(name)}
-    >
-      <TextField
-        label="Your name"
-        hint="Marked as unverified, because you signed in with an API key."
-        autoComplete="name"
-        maxLength={maxNameLength}
-        value={name}
-        onText={setName}
-      />
-    </FormDialog>
-  )
 }
