@@ -13,6 +13,7 @@ import {
   RefreshCw,
   SquareTerminal,
   Undo2,
+  UserRoundCheck,
   UserRoundPlus,
 } from 'lucide-react'
 import { useState } from 'react'
@@ -29,7 +30,8 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type Alert, alertText, isOpen } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 import { runOnEach } from './bulk-run.tsx'
-import { useAcknowledge, useAlertDialogs, useUndo } from './people/use-ownership.tsx'
+import { isHeldBy, useOwnLabel } from './people/own-name.ts'
+import { useAcknowledge, useAlertDialogs, useTakeOver, useUndo } from './people/use-ownership.tsx'
 import { alertMutations } from './queries.ts'
 import { useRescue } from './use-rescue.ts'
 
@@ -45,6 +47,7 @@ export const isRunning = ({ kind }: Alert) => kind === 'eviction' || kind === 'e
 export const useAlertActions = () => {
   const { acknowledge } = useAcknowledge()
   const undo = useUndo()
+  const takeOver = useTakeOver()
   const { handOver, comment, dialog } = useAlertDialogs()
   const snapshot = useMutation(snapshotMutations.create())
   const suspend = useMutation(devboxMutations.suspend())
@@ -57,6 +60,7 @@ export const useAlertActions = () => {
   return {
     acknowledge,
     undo,
+    takeOver,
     handOver,
     comment,
     snapshot: (alerts: readonly Alert[]) =>
@@ -121,6 +125,7 @@ interface AlertMenuProps {
 export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false }: AlertMenuProps) => {
   const name = alertName(alert)
   const { keepAlive } = useRescue()
+  const own = useOwnLabel()
   const closed = isOpen(alert) ? null : 'This alert is closed'
   const noDevbox = closed ?? (isRunning(alert) ? null : noDevboxReason(alert))
   return (
@@ -132,6 +137,9 @@ export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false
           ? []
           : [
               { label: 'Details', icon: Info, href: paths.alert(alert.id) },
+              ...(alert.state === 'acknowledged' && !isHeldBy(own, alert)
+                ? [{ label: 'Take over', icon: UserRoundCheck, onSelect: () => actions.takeOver([alert]) }]
+                : []),
               ...(alert.state === 'acknowledged'
                 ? [{ label: 'Undo acknowledgment', icon: Undo2, onSelect: () => actions.undo([alert]) }]
                 : []),

@@ -68,11 +68,16 @@ const sentences: Record<AlertEntry['what'], (entry: AlertEntry, alert: Alert, is
       Acknowledged by <Person name={by} />
     </>
   ),
-  handed_over: ({ by, to }) => (
-    <>
-      Handed over to <Person name={to} /> by <Person name={by} />
-    </>
-  ),
+  handed_over: ({ by, to }) =>
+    by === to ? (
+      <>
+        Taken over by <Person name={by} />
+      </>
+    ) : (
+      <>
+        Handed over to <Person name={to} /> by <Person name={by} />
+      </>
+    ),
   unacknowledged: ({ by }) => (
     <>
       Acknowledgment undone by <Person name={by} />

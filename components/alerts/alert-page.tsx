@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Camera, Check, MessageSquare, SquareTerminal, Undo2, UserRoundPlus } from 'lucide-react'
+import { Camera, Check, MessageSquare, SquareTerminal, Undo2, UserRoundCheck, UserRoundPlus } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useState } from 'react'
 import { NodeLink } from '#components/cluster/node-link.tsx'
@@ -26,6 +26,7 @@ import { AlertLog } from './alert-log.tsx'
 import { AlertStateBadge } from './alert-state.tsx'
 import { alertEvent, groupConsequence } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
+import { isHeldBy, useOwnLabel } from './people/own-name.ts'
 import { alertQueries } from './queries.ts'
 import { RunningWork } from './running-work.tsx'
 
@@ -51,6 +52,7 @@ export const AlertPage = ({ id, isLocal }: AlertPageProps) => {
 
 const AlertDetail = ({ alert, isLocal }: { alert: Alert; isLocal: boolean }) => {
   const actions = useAlertActions()
+  const own = useOwnLabel()
   const [isSilencing, setIsSilencing] = useState(false)
   const isRunningNow = isOpen(alert) && isRunning(alert)
   return (
@@ -64,6 +66,11 @@ const AlertDetail = ({ alert, isLocal }: { alert: Alert; isLocal: boolean }) => 
             {canAcknowledge(alert) && (
               <Button variant="primary" icon={Check} onClick={() => actions.acknowledge([alert])}>
                 Acknowledge
+              </Button>
+            )}
+            {alert.state === 'acknowledged' && !isHeldBy(own, alert) && (
+              <Button icon={UserRoundCheck} onClick={() => actions.takeOver([alert])}>
+                Take over
               </Button>
             )}
             {(alert.state === 'acknowledged' || alert.state === 'seen') && (

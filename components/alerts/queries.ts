@@ -139,7 +139,7 @@ export const alertMutations = {
     }),
   handOver: () =>
     mutationOptions({
-      mutationFn: (request: { ids: readonly string[]; to: string }) =>
+      mutationFn: (request: { ids: readonly string[]; to?: string }) =>
         call<ChangedAlerts>('POST', '/hand-over', request),
     }),
   comment: () =>

@@ -47,6 +47,21 @@ export const useUndo = () => {
     })
 }
 
+export const useTakeOver = () => {
+  const named = useNamed()
+  const { mutate } = useMutation(alertMutations.handOver())
+  return (alerts: readonly Alert[]) =>
+    named(() =>
+      mutate(
+        { ids: idsOf(alerts) },
+        {
+          onSuccess: () => toast.ok(`${alertsName(alerts)} taken over`),
+          onError: toast.failed('Couldn’t take over'),
+        },
+      ),
+    )
+}
+
 /** Hand-over and comment, with the dialog to render. */
 export const useAlertDialogs = () => {
   const named = useNamed()

@@ -60,6 +60,9 @@ it('gives an alert to the first of two people, who hands it over; the other undo
   const { body } = await ada('POST', '/hand-over', { ids: [id], to: 'Ben' })
   expect((body as ChangedAlerts).alerts).toMatchObject([{ state: 'acknowledged', acknowledged_by: 'Ben (unverified)' }])
   expect((await ada('POST', '/hand-over', { ids: [id, 'unknown'], to: 'Ben' })).body).toEqual({ alerts: [] })
+  expect((await ada('POST', '/hand-over', { ids: [id] })).body.alerts).toMatchObject([
+    { acknowledged_by: 'Ada (unverified)' },
+  ])
   expect((await ben('POST', '/unacknowledge', { ids: [id] })).body.alerts).toMatchObject([{ state: 'new', alarms: 1 }])
   expect((await ada('POST', '/unacknowledge', { ids: [id] })).body).toEqual({ alerts: [] })
   await ben('POST', '/comment', { ids: [id], text: ' Moving it to node-2 ' })
@@ -70,6 +73,7 @@ it('gives an alert to the first of two people, who hands it over; the other undo
     'raised',
     'acknowledged Ada (unverified)',
     'handed_over Ada (unverified) Ben (unverified)',
+    'handed_over Ada (unverified) Ada (unverified)',
     'unacknowledged Ben (unverified)',
     'commented Ben (unverified) Moving it to node-2',
     'closed Ben (unverified) stopped',
@@ -79,6 +83,7 @@ it('gives an alert to the first of two people, who hands it over; the other undo
     ['alerts.comment', id, 'Ben (unverified)'],
     ['alerts.comment', id, 'Ben (unverified)'],
     ['alerts.unacknowledge', id, 'Ben (unverified)'],
+    ['alerts.hand_over', id, 'Ada (unverified)'],
     ['alerts.hand_over', id, 'Ada (unverified)'],
     ['alerts.acknowledge', id, 'Ada (unverified)'],
   ])

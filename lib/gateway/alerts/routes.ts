@@ -127,7 +127,8 @@ const actions: Record<string, AlertAction> = {
   'POST hand-over': async (request) => {
     const { book, person, body } = request
     const { ids, to } = read(HandOverRequest, body)
-    return changedAlerts(request, 'alerts.hand_over', await book.handOver(ids, receiverOf(to, book.people()), person))
+    const receiver = to === undefined ? person : receiverOf(to, book.people())
+    return changedAlerts(request, 'alerts.hand_over', await book.handOver(ids, receiver, person))
   },
   'POST comment': async (request) => {
     const { ids, text } = read(CommentRequest, request.body)
@@ -284,7 +285,8 @@ const inPeriod = <Query extends { period?: AlertPeriod | undefined; from_ms?: nu
 /** Fits the ids of all alerts of an account. */
 const maxBodyBytes = maxStoredAlerts * 300
 const AlertIds = z.object({ ids: z.array(text(256)).check(z.minLength(1), z.maxLength(maxStoredAlerts)) })
-const HandOverRequest = z.extend(AlertIds, { to: text(256) })
+/** Without `to`, the caller takes the alerts over. */
+const HandOverRequest = z.extend(AlertIds, { to: z.optional(text(256)) })
 const CommentRequest = z.extend(AlertIds, {
   text: text(1000).check(z.trim(), z.minLength(1, 'must not be empty')),
 })
