@@ -25,7 +25,7 @@ test('an unattended eviction is on the overview, resumed from there, and counted
   await recap.getByRole('link', { name: /^Shift report since/ }).click()
   await expect(page.getByRole('region', { name: 'Response' })).toContainText('0 of 1 raised')
   await expect(page.getByRole('region', { name: 'Losses' })).toContainText('1 of 1 eviction (1 command)')
-  await expect(page.getByRole('region', { name: 'Nobody acknowledged' })).toContainText('night-box')
+  await expect(page.getByRole('region', { name: 'Ended unacknowledged' })).toContainText('night-box')
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Download Markdown' }).click()
   const report = await readFile(await (await download).path(), 'utf8')

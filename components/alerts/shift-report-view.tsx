@@ -45,7 +45,7 @@ export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
       </div>
       <div className="gap-x-12 lg:columns-2">
         <Alerts title="Open at the end" listed={open} timeOf={({ deadline_ms }) => deadline_ms} />
-        <Alerts title="Nobody acknowledged" listed={unattended} all={all({ outcome: 'unattended' })}>
+        <Alerts title="Ended unacknowledged" listed={unattended} all={all({ outcome: 'unattended' })}>
           {({ kind }) => kind !== 'eviction' && <span className="text-muted">{alertKindLabels[kind]}</span>}
         </Alerts>
         <Alerts title="Evicted with running work" listed={interrupted} all={all({ outcome: 'interrupted' })}>
@@ -104,7 +104,7 @@ const Response = ({ response, unattended }: ShiftReport) => {
         <Fact label="Acknowledged">
           {formatCount(acknowledged)} of {formatCount(raised)} raised
         </Fact>
-        <Fact label="Nobody acknowledged">{formatCount(unattended.count)}</Fact>
+        <Fact label="Ended unacknowledged">{formatCount(unattended.count)}</Fact>
         {isKnown && (
           <>
             <Fact label="Median">{formatDurationMs(median_ms)}</Fact>

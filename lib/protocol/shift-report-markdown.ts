@@ -35,7 +35,7 @@ export const shiftReportMarkdown = (report: ShiftReport): string => {
         ? ''
         : `Median ${durationText(response.median_ms)}, 90th percentile ${durationText(response.p90_ms)}, longest ${durationText(longest.ms)} (${alertText(longest.alert)}).`
     }`.trim(),
-    list(unattended, `Nobody acknowledged: ${unattended.count}`, alertLine),
+    list(unattended, `Ended unacknowledged: ${unattended.count}`, alertLine),
     ...(people.count === 0 ? [] : [list(people, `People: ${people.count}`, personText)]),
     ...(hand_overs.count === 0
       ? []
