@@ -14,7 +14,7 @@ const personIn = async (browser: Browser, { url, apiKey }: Product): Promise<Pag
 const rowIn = (page: Page) => page.getByRole('row', { name: /night-box/ })
 const filterBy = (page: Page, holder: string) => page.getByText(holder, { exact: true }).click()
 
-test('two people share a drill: taken, handed over, commented, snapshotted, given back and evicted', async ({
+test('two people share an eviction: taken, handed over, commented, snapshotted, given back, evicted and in the shift report', async ({
   product,
   browser,
 }) => {
@@ -22,11 +22,8 @@ test('two people share a drill: taken, handed over, commented, snapshotted, give
     body: { name: 'night-box', metadata: { team: 'core' } },
   })
   const [ada, ben] = [await personIn(browser, product), await personIn(browser, product)]
-  await ada.getByRole('button', { name: 'Start drill' }).click()
-  const drill = ada.getByRole('dialog')
-  await expect(drill.getByLabel('Devbox')).toHaveValue(id)
-  await drill.getByLabel('Deadline').selectOption('in 15 minutes')
-  await drill.getByRole('button', { name: 'Start drill' }).click()
+  // Not a drill, which the shift report lists as practice only.
+  await product.service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 900_000 } })
   for (const page of [ada, ben]) await expect(rowIn(page)).toContainText('New')
 
   // Ada takes it, and is asked for her name once.
@@ -87,6 +84,12 @@ test('two people share a drill: taken, handed over, commented, snapshotted, give
   await expect(log).toContainText('Rescheduled')
   await open(ada, `${product.url}/evictions/history?state=ended`)
   await expect(rowIn(ada)).toContainText('Evicted')
+  await open(ada, `${product.url}/evictions/report`)
+  await expect(ada.getByRole('region', { name: 'Hand-overs' })).toContainText(
+    /Ada \(unverified\) to Ben \(unverified\)/,
+  )
+  await expect(ada.getByRole('region', { name: 'Comments' })).toContainText('Ben (unverified): Saving its disk first')
+  await expect(ada.getByRole('region', { name: 'Losses' })).toContainText('1 eviction')
   await open(ada, `${product.url}/activity?search=alerts.`)
   for (const operation of ['silence', 'acknowledge', 'unacknowledge', 'comment', 'hand_over'])
     await expect(ada.getByRole('row', { name: `alerts.${operation} ` }).first()).toBeVisible()
