@@ -93,4 +93,12 @@ test('two people share an eviction: taken, handed over, commented, snapshotted, 
   await open(ada, `${product.url}/activity?search=alerts.`)
   for (const operation of ['silence', 'acknowledge', 'unacknowledge', 'comment', 'hand_over'])
     await expect(ada.getByRole('row', { name: `alerts.${operation} ` }).first()).toBeVisible()
+
+  // Only the drill was practice: its earlier deadline came from the service.
+  await open(ada, `${product.url}/evictions/report`)
+  await expect(ada.getByRole('region', { name: 'Practice' })).toContainText(/^Practice1 drill, .*1 drill acknowledged/)
+  await expect(ada.getByRole('region', { name: 'Losses' })).toContainText('0 of 1 eviction (0 commands)')
+  await expect(ada.getByRole('region', { name: 'Coverage' })).toContainText(
+    'Silence by Ben (unverified) (Drill): 1 alert',
+  )
 })
