@@ -32,8 +32,9 @@ const fill = async (page: Page, product: Product) => {
   expect((await page.request.post(keepAlive, { headers: { origin: product.url } })).ok()).toBe(true)
   await open(page, `${product.url}/devboxes/${id}/terminal`)
   await untilPrompt(page)
-  await page.getByRole('button', { name: /^Record/ }).click()
-  await page.getByRole('button', { name: /^Stop recording/ }).click()
+  // By keyboard: the toast of the eviction may cover them.
+  await page.getByRole('button', { name: /^Record/ }).press('Enter')
+  await page.getByRole('button', { name: /^Stop recording/ }).press('Enter')
   await expect(page.getByRole('button', { name: /^Record/ })).toBeVisible()
   return { id, job, run, scenario: scenarios[0] ?? '' }
 }
