@@ -43,7 +43,7 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
     audibleAlerts(feed, nowMs)
       .filter(({ state }) => state === 'new')
       .map(alarmOf)
-      .join(' '),
+      .join('\n'),
   )
   useAnnouncements(feed, account, alarms)
   useDismissals(feed, alarms)
@@ -100,7 +100,7 @@ const useDismissals = (feed: AlertFeed, alarms: string) => {
   latest.current = feed
   const previous = useRef<ReadonlySet<string>>(new Set())
   useEffect(() => {
-    const current = new Set(alarms.split(' '))
+    const current = new Set(alarms.split('\n'))
     for (const [id, about] of toasts) if (!about.some((alarm) => current.has(alarm))) toast.dismiss(id)
     const groups = new Set(latest.current.open.filter((alert) => current.has(alarmOf(alert))).map(groupKeyOf))
     const removed = previous.current.difference(groups)

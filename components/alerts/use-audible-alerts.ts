@@ -12,9 +12,9 @@ export const useAudibleAlerts = (): Alert[] => {
     (nowMs) =>
       worstFirst(audibleAlerts(feed, nowMs), nowMs)
         .map(({ id }) => id)
-        .join(' '),
+        .join('\n'),
     '',
   )
   const byId = new Map(feed.open.map((alert) => [alert.id, alert]))
-  return ids.split(' ').flatMap((id) => byId.get(id) ?? [])
+  return ids.split('\n').flatMap((id) => byId.get(id) ?? [])
 }

@@ -499,8 +499,9 @@ export class AlertBook {
     if (known.state !== 'withdrawn' && known.state !== 'cancelled') {
       if (serviceNow() >= known.deadline_ms) return
       // A service may report the eviction of a suspended devbox.
-      const status = (await this.#describe(this.#apiKey, known.devbox_id))?.status
-      if (status === undefined || !isActive(status) || this.#open.get(known.id) || !this.#watch) return
+      const facts = await this.#describe(this.#apiKey, known.devbox_id)
+      const isStopped = facts !== undefined && !isActive(facts.status ?? '')
+      if (isStopped || this.#open.get(known.id) || !this.#watch) return
     }
     const before = this.#open.ofDevbox(known.kind, known.devbox_id)
     if (before) this.#close(before, 'moved')
