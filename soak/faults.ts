@@ -1,25 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { EvictionWatch } from '#lib/gateway/alerts/eviction-watch.ts'
-import { startConsole } from '#lib/gateway/testing.ts'
+import { startConsole, startServer } from '#lib/gateway/testing.ts'
+import { quantileOf } from '../bench/compare.ts'
 import { residentMiB } from './process.ts'
 
 export const soakFaults = async (seconds: number) => {
-  const away = await returnOfConsoles(60)
+  const downSeconds = 60
+  const back = await reconnectConsoles(downSeconds)
   const slow = await slowReaders(seconds)
   const lines = [
-    `${away.count} consoles after 60 s without their service: back over ${away.spreadSeconds.toFixed(1)} s, at most ${away.peak} in one second`,
+    `${back.count} consoles after ${downSeconds} s without their service: reconnected over ${back.spreadSeconds.toFixed(1)} s, at most ${back.peak} in one second`,
     `A page that stops reading 1,000 events per second: memory grew by ${slow.pageMiB.toFixed(0)} MiB; p99 of another page ${slow.besideMs} ms, before ${slow.aloneMs} ms`,
     `1 GB read at 10 kB/s: ${slow.sentMiB.toFixed(0)} MiB sent, memory grew by ${slow.downloadMiB.toFixed(0)} MiB`,
   ]
   const problems = [
-    ...(away.spreadSeconds < 5 || away.peak > away.count / 4 ? ['the consoles returned at once'] : []),
+    ...(back.spreadSeconds < 5 || back.peak > back.count / 4 ? ['the consoles reconnected at once'] : []),
     ...(slow.pageMiB > 20 ? ['a page that stops reading costs memory'] : []),
     ...(slow.besideMs > 2 * slow.aloneMs + 50 ? ['a page that stops reading delays another'] : []),
     ...(slow.sentMiB > 32 || slow.downloadMiB > 32 ? ['a slow download costs memory'] : []),
@@ -32,22 +33,8 @@ const json = (response: ServerResponse, body: object) =>
 const stream = (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
 
-const listen = async (listener: RequestListener, port = 0) => {
-  const server = createServer(listener).listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const own = (server.address() as AddressInfo).port
-  const close = () => {
-    server.closeAllConnections()
-    server.close()
-  }
-  return { port: own, url: `http://127.0.0.1:${own}`, close }
-}
-
-const percentile = (values: number[], part: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor(part * values.length)] ?? Number.NaN
-
-/** Connects 50 watches to a service that goes away for `awaySeconds`, and measures how they return. */
-const returnOfConsoles = async (awaySeconds: number) => {
+/** Connects 50 watches to a service that is down for `downSeconds`, and measures how they reconnect. */
+const reconnectConsoles = async (downSeconds: number) => {
   const count = 50
   let connected: number[] = []
   const listener: RequestListener = ({ url }, response) => {
@@ -55,23 +42,23 @@ const returnOfConsoles = async (awaySeconds: number) => {
     connected.push(performance.now())
     stream(response)
   }
-  let service = await listen(listener)
-  const { url, port } = service
+  let service = await startServer(listener)
+  const { url } = service
   const gateway = await startConsole({ url })
   // A key each: watches of one key and process wake each other.
   const watches = Array.from(
     { length: count },
     (_, i) => new EvictionWatch({ account: { id: 'soak', name: '' }, api_key: `ak_soak_${i}` }, () => undefined),
   )
-  const everyone = async () => {
+  const untilConnected = async () => {
     while (connected.length < count) await delay(50)
   }
-  await everyone()
+  await untilConnected()
   service.close()
-  await delay(awaySeconds * 1000)
+  await delay(downSeconds * 1000)
   connected = []
-  service = await listen(listener, port)
-  await everyone()
+  service = await startServer(listener, Number(new URL(url).port))
+  await untilConnected()
   for (const watch of watches) watch.close()
   await gateway.close()
   service.close()
@@ -100,7 +87,7 @@ const end = async (child: ChildProcess) => {
 const slowReaders = async (seconds: number) => {
   const chunk = Buffer.alloc(64 * 1024, 'x')
   let downloaded = 0
-  const service = await listen(({ url = '' }, response) => {
+  const service = await startServer(({ url = '' }, response) => {
     if (url === '/v1/accounts/me') return json(response, { id: 'soak', name: 'Soak' })
     if (url.endsWith('/download_logs')) {
       response.writeHead(200, { 'content-type': 'application/zip', 'content-length': 1024 ** 3 })
@@ -148,7 +135,7 @@ const slowReaders = async (seconds: number) => {
   const measure = async () => {
     delays = []
     await delay(seconds * 1000)
-    return percentile(delays, 0.99)
+    return quantileOf(delays, 0.99)
   }
   try {
     const reading = await open()
@@ -166,14 +153,8 @@ const slowReaders = async (seconds: number) => {
       'curl',
       [
         ...['--silent', '--limit-rate', '10k', '--output', '/dev/null', '--request', 'POST', '--data', '{}'],
-        ...[
-          '--header',
-          `cookie: ${cookie}`,
-          '--header',
-          `origin: ${url}`,
-          '--header',
-          'content-type: application/json',
-        ],
+        ...['--header', `cookie: ${cookie}`, '--header', `origin: ${url}`],
+        ...['--header', 'content-type: application/json'],
         `${url}/api/v1/benchmark_runs/bmr_1/download_logs`,
       ],
       { stdio: 'ignore' },

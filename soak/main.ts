@@ -9,22 +9,19 @@ import { soakSwarm } from './swarm.ts'
 import { soakSwarmJob } from './swarm-job.ts'
 
 /**
- * Long or nondeterministic tests. `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and
- * loses writes and kills the service under load (ROUNDS times, default 100). `npm run soak -- swarm [SECONDS]` runs commands in
- * 60 devboxes on three nodes (default: 300 s), `-- swarm-job` loses a node and kills the service during a job, `-- storm`
- * evicts 5,000 devboxes at once, and `-- faults [SECONDS]` takes the service away from 50 consoles and has a page and a
- * download read too slowly (default: 60 s each). `-- receivers` kills a console while it sends alerts. Exits with 1 after data loss, corruption, leftovers, memory growth or slow commands.
+ * Long or nondeterministic tests. Exits with 1 after data loss, corruption, leftovers, memory growth or slow responses.
+ * - `npm run soak [-- ROUNDS]` streams 1 GB of output, creates 200 devboxes twice, and loses writes and kills the
+ *   service under load (ROUNDS times, default 100)
+ * - `-- swarm [SECONDS]` runs commands in 60 devboxes on three nodes (default 300 s)
+ * - `-- swarm-job` loses a node and kills the service during a job
+ * - `-- storm` evicts 5,000 devboxes at once
+ * - `-- faults [SECONDS]` stops the service of 50 consoles, and measures a page and a download that are read too slowly
+ *   (default 60 s each)
+ * - `-- receivers` kills a console while it sends alerts
  */
 const [word = '100', given] = process.argv.slice(2)
 const seconds = Number(given ?? (word === 'swarm' ? 300 : 60))
 const rounds = Number(word)
-if (
-  !['swarm', 'swarm-job', 'storm', 'faults', 'receivers'].includes(word) &&
-  !(Number.isInteger(rounds) && rounds > 0)
-) {
-  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers]')
-  process.exit(1)
-}
 
 const problems: string[] = []
 const soakService = async () => {
@@ -101,7 +98,12 @@ const soaks: Record<string, () => Promise<void>> = {
   faults: () => report(soakFaults(seconds)),
   receivers: () => report(soakReceivers()),
 }
-await (soaks[word] ?? soakService)()
+const soak = soaks[word] ?? (Number.isInteger(rounds) && rounds > 0 ? soakService : undefined)
+if (!soak) {
+  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers]')
+  process.exit(1)
+}
+await soak()
 for (const problem of problems.slice(0, 50)) console.error(problem)
 console.log(problems.length === 0 ? 'Nothing was lost, damaged or left' : `${problems.length} problems`)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -4,21 +4,18 @@ import { findChromium } from '#e2e/chromium.ts'
 import { isLive, signIn, startProduct } from '#e2e/product.ts'
 import { startScriptedService } from '#e2e/scripted-service.ts'
 import { startServer } from '#lib/gateway/testing.ts'
+import { quantileOf } from '../bench/compare.ts'
 
 const count = 5_000
 const apiKey = 'ak_storm'
 const callsPerSecond = 20
-
-interface StormReport {
-  lines: string[]
-  problems: string[]
-}
+const paths = ['/evictions', '/evictions', '/devboxes']
 
 /**
- * Announces 5,000 evictions at once to a console with three pages and a webhook, then acknowledges all of them from one
+ * Announces 5,000 evictions at once to a console with three pages and a webhook, then acknowledges all of them on one
  * page, while a list is requested at a constant rate.
  */
-export const soakStorm = async (): Promise<StormReport> => {
+export const soakStorm = async () => {
   const service = await startScriptedService(
     Array.from({ length: count }, (_, n) => ({ id: `dbx_${n}`, name: `worker-${n}`, node: 'host-7' })),
   )
@@ -39,13 +36,13 @@ export const soakStorm = async (): Promise<StormReport> => {
     await context.addInitScript(observe)
     // The first acknowledgment asks for a name.
     await context.addCookies([{ name: 'devdeck-name', value: 'Ada', url: product.url }])
-    const pages = await Promise.all(['/evictions', '/evictions', '/devboxes'].map(() => context.newPage()))
+    const pages = await Promise.all(paths.map(() => context.newPage()))
     const [first] = pages
     if (!first) throw new Error('No page was opened')
     await signIn(first, { url: product.url, apiKey })
-    for (const [index, path] of ['/evictions', '/evictions', '/devboxes'].entries()) {
-      await pages[index]?.goto(product.url + path)
-      if (pages[index]) await isLive(pages[index])
+    for (const [index, page] of pages.entries()) {
+      await page.goto(`${product.url}${paths[index]}`)
+      await isLive(page)
     }
     await first.bringToFront()
 
@@ -106,7 +103,7 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** Requests the address at a constant rate, whatever the responses take. */
+/** Requests `url` at a constant rate, however long responses take. */
 const startCalls = (url: string, cookie: string) => {
   let times: number[] = []
   const pending = new Set<Promise<void>>()
@@ -123,9 +120,9 @@ const startCalls = (url: string, cookie: string) => {
   }, 1000 / callsPerSecond)
   return {
     take: () => {
-      const sorted = times.toSorted((a, b) => a - b)
+      const taken = times
       times = []
-      return { count: sorted.length, p99: Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0) }
+      return { count: taken.length, p99: Math.round(quantileOf(taken, 0.99)) }
     },
     stop: async () => {
       clearInterval(timer)

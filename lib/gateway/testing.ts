@@ -40,9 +40,9 @@ export interface TestConsole {
   close: () => Promise<void>
 }
 
-/** An HTTP server on a free port, such as a scripted service. */
-export const startServer = async (listener: RequestListener) => {
-  const server = createServer(listener).listen(0, '127.0.0.1')
+/** An HTTP server, such as a scripted service, by default on a free port. */
+export const startServer = async (listener: RequestListener, port = 0) => {
+  const server = createServer(listener).listen(port, '127.0.0.1')
   await once(server, 'listening')
   const close = () => {
     server.close()
