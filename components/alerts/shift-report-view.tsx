@@ -180,15 +180,15 @@ const Actions = ({ acknowledged, handed_over, received, stopped, commented }: Pe
   )
 }
 
-const Coverage = ({ blind, silences, receivers }: ShiftReport) => (
+const Coverage = ({ outages, silences, receivers }: ShiftReport) => (
   <Section title="Coverage">
     <p>
-      {blind.count === 0
+      {outages.count === 0
         ? 'No outages of the eviction watch'
-        : `${formatCountOf(blind.count, 'outage')} of the eviction watch, ${formatDurationMs(blind.total_ms)} in this period`}
+        : `${formatCountOf(outages.count, 'outage')} of the eviction watch, ${formatDurationMs(outages.total_ms)} in this period`}
     </p>
     <ul>
-      {blind.items.map((alert) => (
+      {outages.items.map((alert) => (
         <li key={alert.id}>
           <span className="tabular text-muted">
             {minuteOf(alert.deadline_ms)} to {alert.closed_ms === null ? 'now' : minuteOf(alert.closed_ms)}
@@ -197,7 +197,7 @@ const Coverage = ({ blind, silences, receivers }: ShiftReport) => (
         </li>
       ))}
     </ul>
-    <More {...blind} />
+    <More {...outages} />
     {silences.map(({ by, comment, alerts }) => (
       <p key={`${by} ${comment}`}>
         Silence by <Name of={by} />

@@ -63,14 +63,14 @@ const partTitles: Record<Exclude<RecapPart, 'practice'>, string> = {
   unattended: 'Evicted, nobody acknowledged',
   attended: 'Evicted, acknowledged',
   lost: 'Failed or shut down',
-  blind: 'Console couldn’t see evictions',
+  outages: 'Console couldn’t see evictions',
 }
-const mainParts = ['unattended', 'attended', 'lost', 'blind'] as const
+const mainParts = ['unattended', 'attended', 'lost', 'outages'] as const
 
 const historyOf = (part: RecapPart, from_ms: number): string => {
   if (part === 'unattended') return paths.evictionHistory({ from_ms, kind: 'eviction', outcome: 'unattended' })
   if (part === 'attended') return paths.evictionHistory({ from_ms, kind: 'eviction', state: 'ended' })
-  return paths.evictionHistory({ from_ms, ...(part === 'blind' && { kind: 'watch' }) })
+  return paths.evictionHistory({ from_ms, ...(part === 'outages' && { kind: 'watch' }) })
 }
 
 const Parts = ({ recap: { parts, others, from_ms }, since }: { recap: AlertRecap; since: string }) => {

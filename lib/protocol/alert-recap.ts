@@ -3,11 +3,11 @@ import type { Alert } from './alerts.ts'
 
 /**
  * `unattended`, `attended`: evicted without and with an acknowledgment. `lost`: shut down with its disk, or failed.
- * `blind`: outages of the eviction watch. `practice`: drills and test alerts.
+ * `outages`: of the eviction watch. `practice`: drills and test alerts.
  */
-export type RecapPart = 'unattended' | 'attended' | 'lost' | 'blind' | 'practice'
+export type RecapPart = 'unattended' | 'attended' | 'lost' | 'outages' | 'practice'
 
-/** What a team missed: the alerts closed since a time. */
+/** Alerts closed since `from_ms`. */
 export interface AlertRecap {
   from_ms: number
   parts: Record<RecapPart, { count: number; alerts: Alert[] }>
@@ -20,12 +20,11 @@ const maxRecapAlerts = 3
 
 const partOf = (alert: Alert): RecapPart | undefined => {
   if (isPractice(alert)) return 'practice'
-  if (alert.kind === 'watch') return 'blind'
+  if (alert.kind === 'watch') return 'outages'
   if (isEvicted(alert)) return isUnattended(alert) ? 'unattended' : 'attended'
   return alert.kind === 'failure' || (alert.kind === 'end' && alert.state === 'ended') ? 'lost' : undefined
 }
 
-/** `alerts` are those closed since `from_ms`. */
 export const recapOf = (alerts: readonly Alert[], from_ms: number): AlertRecap => {
   const byPart = Map.groupBy(
     alerts.toSorted((a, b) => occurredMs(b) - occurredMs(a)),
@@ -41,7 +40,7 @@ export const recapOf = (alerts: readonly Alert[], from_ms: number): AlertRecap =
       unattended: part('unattended'),
       attended: part('attended'),
       lost: part('lost'),
-      blind: part('blind'),
+      outages: part('outages'),
       practice: part('practice'),
     },
     others: byPart.get(undefined)?.length ?? 0,

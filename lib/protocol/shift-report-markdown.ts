@@ -6,7 +6,7 @@ import type { Listed, PersonReport, ReceiverReport, ShiftReport } from './shift-
 /** The report as text for a chat, ticket or wiki. Times are in UTC. */
 export const shiftReportMarkdown = (report: ShiftReport): string => {
   const { from_ms, to_ms, complete_from_ms, kinds, open, response, unattended, people } = report
-  const { interrupted, deleted, failed, blind, silences, receivers, practice, hand_overs, comments } = report
+  const { interrupted, deleted, failed, outages, silences, receivers, practice, hand_overs, comments } = report
   const { longest } = response
   return [
     `# Shift report, ${timeText(from_ms)} to ${timeText(to_ms)}`,
@@ -69,8 +69,8 @@ export const shiftReportMarkdown = (report: ShiftReport): string => {
     list(failed, `Devboxes failed: ${failed.count}`, alertLine),
     '## Coverage',
     list(
-      blind,
-      `Outages of the eviction watch: ${blind.count}${blind.count > 0 ? `, ${durationText(blind.total_ms)} in the period` : ''}`,
+      outages,
+      `Outages of the eviction watch: ${outages.count}${outages.count > 0 ? `, ${durationText(outages.total_ms)} in the period` : ''}`,
       ({ deadline_ms, closed_ms, watch }) =>
         `${timeText(deadline_ms)} to ${closed_ms === null ? 'now' : timeText(closed_ms)}: ${plainText(watch?.detail)}`,
     ),

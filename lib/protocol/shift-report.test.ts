@@ -114,7 +114,7 @@ it('counts the alerts of a shift with their denominators, without drills and tes
   expect(report.deleted).toMatchObject({ count: 1, of: 1 })
   expect(names(report.failed.items)).toEqual(['crashed'])
   // Since the start of the shift, not since the start of the outage.
-  expect(report.blind).toMatchObject({ count: 1, total_ms: 5 * minute })
+  expect(report.outages).toMatchObject({ count: 1, total_ms: 5 * minute })
   expect(report.silences).toEqual([{ by: 'Cy', comment: 'load test', alerts: 1 }])
   expect(report.practice).toEqual({ drills: 1, tests: 1, response: { n: 1, median_ms: minute } })
 })
@@ -174,7 +174,7 @@ it('recaps what was missed, newest first', () => {
     ['unattended', 2, ['later', 'missed']],
     ['attended', 4, ['moved-later', 'unknown', 'api']],
     ['lost', 2, ['crashed', 'scratch']],
-    ['blind', 1, ['']],
+    ['outages', 1, ['']],
     ['practice', 2, ['drill', 'test']],
   ])
   expect(others).toBe(2)

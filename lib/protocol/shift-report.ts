@@ -10,7 +10,7 @@ import {
 } from './alert-outcomes.ts'
 import type { Alert, AlertEntry, AlertKind, AlertState, Receiver } from './alerts.ts'
 
-/** What happened to alerts in a period, without drills and test alerts unless stated. Times in ms. */
+/** Alerts of a period, without drills and test alerts unless stated. */
 export interface ShiftReport {
   from_ms: number
   to_ms: number
@@ -36,7 +36,7 @@ export interface ShiftReport {
   /** Devboxes shut down by their keep-alive or idle time, with their disks. */
   deleted: Listed<Alert> & { of: number }
   failed: Listed<Alert>
-  blind: Listed<Alert> & { total_ms: number }
+  outages: Listed<Alert> & { total_ms: number }
   silences: { by: string | null; comment: string; alerts: number }[]
   receivers: ReceiverReport[]
   practice: { drills: number; tests: number; response: { n: number; median_ms: number | null } }
@@ -136,7 +136,7 @@ export const shiftReportOf = (stored: readonly Alert[], { from_ms, to_ms, now_ms
     },
     deleted: { ...listed(ends.filter(({ state }) => state === 'ended')), of: ends.length },
     failed: listed(happened.filter(({ kind }) => kind === 'failure')),
-    blind: {
+    outages: {
       ...listed(outages),
       total_ms: outages.reduce(
         (sum, alert) => sum + Math.max(0, outageEnd(alert) - Math.max(alert.deadline_ms, from_ms)),

@@ -181,7 +181,7 @@ describe('GET /api/alerts/report', () => {
     const report = await get(`/report?${query}`)
     expect(report).toMatchObject({
       complete_from_ms: null,
-      blind: { count: 1, total_ms: hourMs, items: [{ id: 'watch@1' }] },
+      outages: { count: 1, total_ms: hourMs, items: [{ id: 'watch@1' }] },
       interrupted: { count: 1, of: 1, commands: 2, items: [{ id: 'report:a' }] },
       receivers: [{ id: receiver.id, host: '127.0.0.1:9', delivered: 2, failed: 1, waiting: 0, failure: null }],
     })
