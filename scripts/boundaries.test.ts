@@ -70,7 +70,7 @@ it('has no import against the arrows', () => {
   expect(imports.filter(breaksArrows).map(({ from, to }) => `${from} -> ${to}`)).toEqual([])
 })
 
-it('reads the clock of its computer nowhere in a page', () => {
+it('never reads the local clock in a page', () => {
   const clock = 'lib/client/clock.ts'
   const inPages = sourceFiles.filter(
     (file) => /^(components|lib\/(browser|client|terminal))\/.*\.tsx?$/.test(file) && !isTest(file) && file !== clock,

@@ -216,10 +216,10 @@ const readReceivers = (file: string, hasOwnService: boolean) => {
   if (file === '') return []
   const shape = '[{"name": "On-call", "format": "slack", "url": "https://…"}]'
   const receivers = readSecretFile('DEVDECK_RECEIVERS', file, ReceiverFile, shape)
-  const nameless = receivers.find(({ api_key }) => api_key === undefined)
-  if (nameless && !hasOwnService)
+  const withoutKey = receivers.find(({ api_key }) => api_key === undefined)
+  if (withoutKey && !hasOwnService)
     throw new ConfigError([
-      `DEVDECK_RECEIVERS ${file}: ${nameless.name} needs an api_key, the account whose alerts it gets`,
+      `DEVDECK_RECEIVERS ${file}: ${withoutKey.name} needs the api_key of the account whose alerts it gets`,
     ])
   return receivers
 }

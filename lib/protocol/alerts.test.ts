@@ -30,7 +30,7 @@ describe('the text of an alert for a chat', () => {
   })
 })
 
-it('says since when and why evictions may be missed, and when they are seen again', () => {
+it('names the start and cause of an outage, and its end', () => {
   const watch = { cause: 'refused', detail: 'The service refuses this key', account: 'Ops\nTeam' } as const
   const textOf = (state: 'new' | 'resolved') =>
     alertText({ ...alert, kind: 'watch', watch, state }, 'https://deck.example/a')

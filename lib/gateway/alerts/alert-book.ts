@@ -70,7 +70,7 @@ const lingerMs = 30_000
 const switchKeyMs = 30_000
 
 export interface AlertListener {
-  /** Who has the page open; null if unknown. */
+  /** The person who has the page open; null if unknown. */
   person?: string | null
   onItem(item: AlertItem): void
   /** Called with the state of the eviction stream, unless it is still connecting. */
@@ -198,7 +198,6 @@ export class AlertBook {
     return { ...this.#watchHealth.health, last_heard_ms, unreadable: count, unreadable_reason: reason }
   }
 
-  /** False until the service was first heard, and from the alarm of an outage until it is resolved. */
   get sees(): boolean {
     return this.#outages.sees
   }
@@ -505,13 +504,13 @@ export class AlertBook {
     }
     const before = this.#open.ofDevbox(known.kind, known.devbox_id)
     if (before) this.#close(before, 'moved')
-    // Receivers were told that it is over.
+    // Receivers got `alert.closed`.
     const next = reopened(known, serviceNow())
     this.#put(next, next.state === 'new' ? 'alert.raised' : 'alert.acknowledged')
   }
 
   // Closes the alert if its devbox has stopped, or if it `isOver` and has not been reported again. After the
-  // deadline, it stays open until the service says what happened.
+  // deadline, it stays open until the service reports the outcome.
   async #settle(alert: Alert, isOver: boolean): Promise<void> {
     const isPending = this.#settling.has(alert.id)
     this.#settling.set(alert.id, isOver || this.#settling.get(alert.id) === true)

@@ -13,7 +13,7 @@ import { AlertStore } from './alert-store.ts'
 import { configuredReceivers } from './delivery/configured-receivers.ts'
 import { unseal } from './delivery/sealed-target.ts'
 
-/** Alert books by account id, over one store. `keys`: the accounts of the API keys that receivers are configured for. */
+/** Alert books by account id, over one store. `accounts`: account ids by API key of a configured receiver. */
 export const alerts = slot(
   'alerts',
   () => {
@@ -31,10 +31,12 @@ export const alerts = slot(
   },
 )
 
-/** The stored alerts of an account of this service. */
-export const storedAlerts = ({ account: { id } }: Pick<KeyHolder, 'account'>) => ({
+/** Accounts of different services share the store. */
+const storedAccount = (id: string) => `${serviceIdentity()} ${id}`
+
+export const storedAlerts = ({ account }: Pick<KeyHolder, 'account'>) => ({
   store: alerts().store,
-  account: `${serviceIdentity()} ${id}`,
+  account: storedAccount(account.id),
 })
 
 export const alertBookFor = (holder: KeyHolder): AlertBook => {
@@ -58,8 +60,6 @@ export const alertBookFor = (holder: KeyHolder): AlertBook => {
   return book
 }
 
-const storedAccount = (id: string) => `${serviceIdentity()} ${id}`
-
 /** Pages that suspend, shut down or keep a devbox alive change its alerts. */
 export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session, header }, response) => {
   if (!response.ok || id === undefined) return
@@ -69,7 +69,7 @@ export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session, hea
   if (endpoint.id === devboxes.shutdown.id) book?.stopDevbox(id, 'shut down', personLabel(session, header))
 }
 
-/** Watches every account that has receivers, even with no page open. Retries every minute until `signal` aborts. */
+/** Watches every account that has receivers, even with no page open. Retries until `signal` aborts. */
 export const startReceivers = async (signal: AbortSignal): Promise<void> => {
   const { store, configured } = alerts()
   const stored = store.outbox.receivers().filter(({ account }) => account.startsWith(storedAccount('')))
@@ -81,7 +81,7 @@ export const startReceivers = async (signal: AbortSignal): Promise<void> => {
   await Promise.all([...new Set(keys)].map((key) => key !== undefined && watchAccount(key, signal)))
 }
 
-/** Lets requests to receivers end, so that a restart doesn't repeat them. */
+/** Waits for requests in progress, so that a restart doesn't repeat them. */
 export const stopReceivers = async (): Promise<void> => {
   const books = [...alerts().books.values()]
   await Promise.race([Promise.all(books.map(({ receivers }) => receivers.stop())), setTimeout(stopMs)])
@@ -93,7 +93,7 @@ const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void>
   const { store } = alerts()
   const keyDigest = createHash('sha256').update(`${serviceIdentity()} ${api_key}`).digest('base64url')
   const known = store.watchedAccount(keyDigest)
-  // The service may be down, which receivers must learn.
+  // Watches right away: if the service is down, receivers must be notified.
   if (known) alertBookFor({ account: known, api_key }).stay(api_key)
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
@@ -102,7 +102,8 @@ const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void>
       store.setWatchedAccount(keyDigest, account)
       return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
-      if (attempt === 0) console.error(`Receivers of alerts wait for the service: ${(error as Error).message}`)
+      if (attempt === 0)
+        console.error(`Receivers get no alerts until the service responds: ${(error as Error).message}`)
       await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 45_000 }), signal)
     }
   }

@@ -4,7 +4,6 @@ import type { Receiver } from '#lib/protocol/alerts.ts'
 import { type ShiftReport, shiftReportOf } from '#lib/protocol/shift-report.ts'
 import type { AlertFilter, AlertStore } from './alert-store.ts'
 
-/** Reports on the stored alerts of an account. */
 interface Stored {
   store: AlertStore
   account: string

@@ -38,7 +38,7 @@ it('is acknowledged once, with who and when', () => {
   expect(acknowledged(alert, 'another', 6)).toBeUndefined()
 })
 
-it('is handed over and given back without another alarm', () => {
+it('is handed over and unacknowledged without another alarm', () => {
   const alert = taken(raise(20 * minute), 5)
   const given = handedOver(alert, 'ben', 'ada', 6) as Alert
   expect(given).toMatchObject({ state: 'acknowledged', acknowledged_by: 'ben', acknowledged_ms: 6 })

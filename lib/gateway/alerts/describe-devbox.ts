@@ -16,7 +16,7 @@ export interface DevboxFacts {
 export const callTimeoutMs = 10_000
 /** An outage can look up thousands of devboxes at once. */
 const maxLookups = 8
-/** From this many waiting lookups on, lists of devboxes are quicker. */
+/** With this many lookups waiting, reading lists is faster. */
 const listFrom = 100
 const pageLimit = 1_000
 const maxPages = 10
@@ -59,10 +59,10 @@ export const devboxLookups = () => {
     while (unlisted.size >= listFrom) {
       await pause(gatherMs)
       // A lookup that starts during a request needs a newer state.
-      const asked = new Map([...unlisted].filter((each) => each.apiKey === apiKey).map((each) => [each.id, each]))
+      const wanted = new Map([...unlisted].filter((each) => each.apiKey === apiKey).map((each) => [each.id, each]))
       unlisted.clear()
-      await readList(apiKey, 'running', asked)
-      await readList(apiKey, 'suspended', asked)
+      await readList(apiKey, 'running', wanted)
+      await readList(apiKey, 'suspended', wanted)
     }
     isListing = false
   }
@@ -80,17 +80,21 @@ export const devboxLookups = () => {
 }
 
 /** Completes the lookups of listed devboxes. */
-const readList = async (apiKey: string, status: 'running' | 'suspended', asked: Map<string, Lookup>): Promise<void> => {
+const readList = async (
+  apiKey: string,
+  status: 'running' | 'suspended',
+  wanted: Map<string, Lookup>,
+): Promise<void> => {
   let starting_after: string | undefined
-  for (let page = 0; page < maxPages && asked.size > 0; page++) {
+  for (let page = 0; page < maxPages && wanted.size > 0; page++) {
     const query = { status, limit: pageLimit, include_total_count: false, ...(starting_after && { starting_after }) }
     const { devboxes, has_more } = await clientFor(apiKey, callTimeoutMs)
       .devboxes.list({ query })
       .catch(() => ({ devboxes: [], has_more: false }))
     for (const devbox of devboxes) {
-      const lookup = asked.get(devbox.id)
+      const lookup = wanted.get(devbox.id)
       if (!lookup) continue
-      asked.delete(devbox.id)
+      wanted.delete(devbox.id)
       lookup.isDone = true
       lookup.resolve(factsOf(devbox))
     }

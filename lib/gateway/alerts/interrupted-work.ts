@@ -8,7 +8,7 @@ interface Stop {
   stopped_ms: number
 }
 
-/** Number of commands that ran at the deadline, by the devbox log; undefined if the log can't be read. */
+/** Number of commands running at the deadline according to the devbox log; undefined if it can't be read. */
 export const interruptedCommands = async (apiKey: string, id: string, stop: Stop): Promise<number | undefined> => {
   try {
     const { logs } = await clientFor(apiKey, callTimeoutMs).logs.list({ params: { id } })
@@ -23,7 +23,7 @@ export const commandsRunningAt = (records: readonly LogRecord[], { deadline_ms, 
   const running = new Set<string>()
   for (const { cmd_id, cmd, exit_code, timestamp_ms } of records) {
     if (!cmd_id) continue
-    // After the stop, it may have been resumed.
+    // The devbox may have been resumed after the stop.
     if (cmd != null && timestamp_ms <= stopped_ms && !isFilesTabCommand(cmd)) running.add(cmd_id)
     if (exit_code != null && timestamp_ms < deadline_ms) running.delete(cmd_id)
   }

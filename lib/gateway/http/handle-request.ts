@@ -66,7 +66,7 @@ const sqliteFull = 13
 
 const unexpected = (error: unknown): HttpError =>
   (error as { errcode?: unknown } | undefined)?.errcode === sqliteFull
-    ? new HttpError('insufficient_storage', 'The disk of the console is full')
+    ? new HttpError('insufficient_storage', 'The console’s disk is full')
     : new HttpError('internal', 'The console failed to handle the request; see its log')
 
 export const json = (

@@ -4,7 +4,7 @@ import { alertBookFor } from '../alerts/alert-books.ts'
 import type { EvictionStreamState } from '../alerts/eviction-watch.ts'
 import type { Subscriber } from './subscription.ts'
 
-// Sends the account's alerts to one page of `person` until `leave()`. The topic's state is that of the eviction stream. A page that
+// Sends the account's alerts to one page until `leave()`. The topic's state is that of the eviction stream. A page that
 // falls behind gets one snapshot in place of what it missed.
 export const sendAlerts = (
   holder: KeyHolder,

@@ -1,4 +1,5 @@
 import { serviceNow } from '#lib/client/clock.ts'
+
 /** Round-trip times in milliseconds: to the console, and from there to the service if reported. */
 export interface Latency {
   consoleMs: number

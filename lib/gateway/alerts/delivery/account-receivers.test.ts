@@ -56,7 +56,7 @@ const start = (file: unknown) => {
 const url = 'https://receiver.example/'
 const receiver = (name: string, filter: object, format = 'json') => ({ name, format, url, filter })
 
-it('sends alerts that match, all that follows about them, and tests', () => {
+it('sends matching alerts with all their later events, and tests', () => {
   const { address } = start([
     receiver('all', {}),
     receiver('core', { metadata: { team: 'core' } }),
@@ -106,6 +106,6 @@ describe('a file of receivers', () => {
     expect(problem(valid, 0o644)).toMatch(/readable by other users; run chmod 600$/)
     expect(problem([...valid, ...valid], 0o600)).toMatch(/names must be unique/)
     expect(problem([{ ...valid[0], format: 'sms' }], 0o600)).toMatch(/0\.format/)
-    expect(problem(valid, 0o600, { DEVDECK_SERVICE_URL: 'https://api.example.org' })).toMatch(/one needs an api_key/)
+    expect(problem(valid, 0o600, { DEVDECK_SERVICE_URL: 'https://api.example.org' })).toMatch(/one needs the api_key/)
   })
 })

@@ -20,7 +20,7 @@ export type DeliveryTimes = typeof deliveryTimes
 
 export type ChannelState = Pick<Receiver, 'failure' | 'waiting' | 'next_try_ms' | 'deliveries'>
 
-/** What sends to one receiver. */
+/** Sends to one receiver. */
 export interface Channel {
   state(): ChannelState
   /** Takes messages that are in the outbox. */
@@ -29,7 +29,7 @@ export interface Channel {
   retryNow(): void
   /** Sends `alert` once, ahead of all other messages. */
   test(alert: Alert): Promise<Delivery>
-  /** Starts no other try. Resolves after the one in progress, so that a restart doesn't repeat it. */
+  /** Starts no further try, and resolves after the current one, so that a restart doesn't repeat it. */
   stop(): Promise<void>
   close(): void
 }

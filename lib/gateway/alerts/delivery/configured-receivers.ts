@@ -3,12 +3,12 @@ import type { Config } from '../../config.ts'
 import type { ReceiverSettings } from './receiver-fields.ts'
 
 export interface ConfiguredReceiver extends ReceiverSettings {
-  /** The account it is for, or whose alerts it gets while no page is open. */
+  /** The key of its account, or of the account to watch while no page is open. */
   apiKey(): string | undefined
   isForEveryAccount: boolean
 }
 
-/** Receivers of the environment and the file. `ownKey` is that of the console's own service. */
+/** Receivers of the environment and the file. `ownKey`: the key of the console's own service. */
 export const configuredReceivers = (
   { webhook, receivers }: Pick<Config, 'webhook' | 'receivers'>,
   ownKey: () => string | undefined,

@@ -29,7 +29,7 @@ interface Content {
 
 /** Null if the receiver needs no request: an incident stays as it is while alerts of its group are open. */
 export const requestOf = (
-  format: Exclude<ReceiverFormat, 'heartbeat'>,
+  format: ReceiverFormat,
   target: Target,
   content: Content,
   context: Context,
@@ -62,7 +62,7 @@ export const signatureOf = (body: string, secret: string, nowMs: number): string
 
 const lateMs = 60_000
 
-/** The text of a delivery, which says when it is late: its times may have passed. */
+/** Marks a late delivery, because its times may have passed. */
 export const textOf = (
   { delivery, alerts }: Pick<Content, 'delivery' | 'alerts'>,
   { urlOf, nowMs }: Context,
@@ -140,8 +140,9 @@ const actionOf = (event: AlertEventName, group: readonly Alert[]) => {
   return group.every(({ state }) => state === 'acknowledged') ? 'acknowledge' : null
 }
 
-const bodies: Record<Exclude<ReceiverFormat, 'heartbeat'>, Body> = {
+const bodies: Record<ReceiverFormat, Body> = {
   json: jsonBody,
   slack: slackBody,
   pagerduty: pagerDutyBody,
+  heartbeat: () => null,
 }

@@ -8,7 +8,7 @@ const soon = { timeout: 30_000, interval: 10 }
 let cleanup: () => void
 afterEach(() => cleanup())
 
-it('is sent while the console sees alerts, and not while it is blind', async () => {
+it('is sent while the console sees alerts, and not during an outage', async () => {
   const signatures: boolean[] = []
   let status = 200
   let sees = true

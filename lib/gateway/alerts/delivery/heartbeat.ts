@@ -3,11 +3,10 @@ import { pause } from '#lib/client/backoff.ts'
 import type { Alert, Delivery, Receiver } from '#lib/protocol/alerts.ts'
 import type { Channel, ChannelState } from './channel.ts'
 import { heartbeatRequest } from './formats.ts'
-import { type Outcome, post } from './post.ts'
+import { shownDeliveries } from './outbox.ts'
+import { type Outcome, post, targetUnreadable } from './post.ts'
 import type { ReceiverSettings } from './receiver-fields.ts'
 import type { SenderOptions } from './sender.ts'
-
-const shownDeliveries = 20
 
 type Options = Pick<SenderOptions, 'account' | 'times' | 'onChange'> & {
   /** Whether the console sees evictions and other alerts of the account. */
@@ -36,7 +35,7 @@ export class Heartbeat implements Channel {
   }
 
   push(): void {
-    // Alerts aren't sent to it.
+    // Heartbeats contain no alerts.
   }
 
   update(settings: ReceiverSettings): void {
@@ -68,8 +67,7 @@ export class Heartbeat implements Channel {
       if (canBeat) await this.#beat()
       if (this.#closing.signal.aborted) return
       const everyMs = heartbeatMs ?? (this.#settings.every_seconds ?? 60) * 1000
-      // Starts again soon after the console sees again.
-      const waitMs = canBeat ? everyMs : Math.min(everyMs, blindCheckMs)
+      const waitMs = canBeat ? everyMs : Math.min(everyMs, recheckMs)
       this.#nextMs = canBeat ? Date.now() + waitMs : null
       this.#waking = new AbortController()
       await pause(waitMs, this.#waking.signal)
@@ -100,7 +98,7 @@ export class Heartbeat implements Channel {
   async #post(delivery: Delivery): Promise<Outcome> {
     const { account, times } = this.#options
     const target = await this.#settings.target()
-    if (!target) return { result: 'failed', answer: 'stored URL unreadable; enter it again' }
+    if (!target) return targetUnreadable
     return post(heartbeatRequest(target, delivery, { account, nowMs: Date.now() }), {
       isPrivateAllowed: this.#settings.isPrivateAllowed,
       timeoutMs: times.timeoutMs,
@@ -116,4 +114,5 @@ export class Heartbeat implements Channel {
   }
 }
 
-const blindCheckMs = 2_000
+/** Heartbeats resume this soon after an outage. */
+const recheckMs = 2_000

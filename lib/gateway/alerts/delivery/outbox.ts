@@ -26,7 +26,7 @@ interface Storage {
 }
 
 const keptMs = 7 * 24 * 3_600_000
-const shownDeliveries = 20
+export const shownDeliveries = 20
 const pruneEvery = 100
 
 /** Receivers of all accounts, their deliveries of the last week, and each message until it is delivered. */
@@ -49,7 +49,7 @@ export class Outbox {
       CREATE TABLE IF NOT EXISTS receivers (
         account TEXT NOT NULL, id TEXT NOT NULL, receiver TEXT NOT NULL, PRIMARY KEY (account, id));
     `)
-    // Of receivers that are no longer configured.
+    // Messages of receivers that are no longer configured.
     this.#run("DELETE FROM outbox WHERE message->>'at_ms' < ?", Date.now() - keptMs)
     this.#prune()
   }

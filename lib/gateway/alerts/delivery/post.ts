@@ -46,6 +46,7 @@ export const post = async (
   }
 }
 
+export const targetUnreadable: Outcome = { result: 'failed', answer: 'stored URL unreadable; enter it again' }
 const privateAddress: Outcome = { result: 'rejected', answer: 'private address' }
 
 const outcomeOf = (status: number, retryAfter: string | string[] | undefined): Outcome => {

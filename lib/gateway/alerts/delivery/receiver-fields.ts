@@ -24,7 +24,10 @@ const isHttpUrl = (value: string): boolean => {
 }
 
 const ReceiverFilterFields: z.ZodMiniType<ReceiverFilter> = z.strictObject({
-  kinds: z._default(z.nullable(z.array(z.enum(alertKinds)).check(z.minLength(1, 'must name at least one kind'))), null),
+  kinds: z._default(
+    z.nullable(z.array(z.enum(alertKinds)).check(z.minLength(1, 'must contain at least one kind'))),
+    null,
+  ),
   min_severity: z._default(z.enum(['info', 'warning', 'critical']), 'info'),
   metadata: z._default(z.record(text(256).check(z.minLength(1)), text(1024)), {}),
 })
@@ -64,13 +67,13 @@ const completed = ({ name, format, url, secret, filter, every_seconds }: z.outpu
   ...(format === 'heartbeat' && { every_seconds: every_seconds ?? defaultEverySeconds }),
 })
 
-type Required = Pick<z.output<z.ZodMiniObject<typeof newReceiver>>, 'format' | 'url' | 'secret'>
+type TargetFields = Pick<z.output<z.ZodMiniObject<typeof newReceiver>>, 'format' | 'url' | 'secret'>
 const required = [
-  z.refine<Required>(({ url, format }) => format === 'pagerduty' || url !== undefined, {
+  z.refine<TargetFields>(({ url, format }) => format === 'pagerduty' || url !== undefined, {
     message: 'is required',
     path: ['url'],
   }),
-  z.refine<Required>(({ secret, format }) => format !== 'pagerduty' || !!secret, {
+  z.refine<TargetFields>(({ secret, format }) => format !== 'pagerduty' || !!secret, {
     message: 'must be the routing key of the PagerDuty integration',
     path: ['secret'],
   }),
@@ -109,6 +112,6 @@ export const ReceiverFile = z
   .check(
     z.refine(
       (receivers) => new Set(receivers.map(({ name }) => name)).size === receivers.length,
-      'names must be unique: deliveries that wait during a restart belong to a name',
+      'names must be unique: a restart matches waiting messages to receivers by name',
     ),
   )

@@ -94,7 +94,7 @@ it('stores a receiver sealed, sends to it after a restart, and shows no secret',
   expect(files.join()).not.toMatch(secrets)
 })
 
-it('changes, pauses and deletes a receiver, which is recorded', async () => {
+it('changes, pauses and deletes a receiver, and records each as activity', async () => {
   const { id } = (await ask('POST', '', chat())).body as Receiver
   const filter = { kinds: ['eviction'], min_severity: 'info', metadata: {} }
   expect((await ask('POST', `/${id}`, { name: 'Team', filter })).body).toMatchObject({ name: 'Team', filter })
@@ -138,7 +138,7 @@ it('does not send a routing key to another host', async () => {
   expect((await ask('POST', `/${id}`, { ...change, secret: 'R0UT1NG2' })).body).toMatchObject({ host: 'evil.example' })
 })
 
-it('takes an operator, and public addresses unless allowed otherwise', async () => {
+it('requires an operator, and a public address unless private ones are allowed', async () => {
   await gateway.close()
   const file = { name: 'In a file', format: 'json', url: hook.url, filter: chat().filter } as const
   await start({

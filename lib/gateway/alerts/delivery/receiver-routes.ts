@@ -46,7 +46,7 @@ export const receiverActions: Record<string, AlertAction> = {
           field: 'secret',
         })
       if (url !== undefined) requireAllowedAddress(url)
-      // It would be sent to the new host.
+      // The routing key would be sent to the new host.
       if (format === 'pagerduty' && secret === undefined && url !== undefined && new URL(url).host !== before.host)
         throw new HttpError('invalid_argument', 'secret must be entered again for another host', { field: 'secret' })
       const changed = await book.receivers.change(id, change, {
@@ -75,13 +75,13 @@ export const receiverActions: Record<string, AlertAction> = {
   },
 }
 
-/** Receivers make the console send requests, so adding one takes the key of the service's own account. */
+/** Receivers make the console send requests, so only an operator can add one. */
 const addRefusal = ({ api_key }: Pick<KeyHolder, 'api_key'>): string | null => {
   const { config, service } = registry()
   if (config.receivers.areForAccounts || (service.embedded && service.ownKey() === api_key)) return null
   return service.embedded
     ? 'Only the service’s own account can add receivers, unless the operator sets DEVDECK_RECEIVERS_ON_PAGE=accounts'
-    : 'Receivers are added by the operator of this console, in the file DEVDECK_RECEIVERS'
+    : 'Only the operator of this console can add receivers, in the file that DEVDECK_RECEIVERS names'
 }
 
 const requireOperator = (session: KeyHolder): void => {

@@ -7,9 +7,8 @@ export interface SealedTarget extends Target {
   api_key: string
 }
 
-export const seal = (target: SealedTarget): Promise<string> =>
-  // Without an end.
-  sealData(target, { password: sealingSecret(), ttl: 0 })
+/** Never expires. */
+export const seal = (target: SealedTarget): Promise<string> => sealData(target, { password: sealingSecret(), ttl: 0 })
 
 /** Undefined if it was sealed with a session secret that is no longer configured. */
 export const unseal = async (sealed: string): Promise<SealedTarget | undefined> => {

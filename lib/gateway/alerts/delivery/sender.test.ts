@@ -135,7 +135,7 @@ it('delivers every state in order after an outage of an hour, under one id per m
   ])
 })
 
-it('signs every try', async () => {
+it('signs the message', async () => {
   const sender = start()
   send(sender, 'alert.raised', alertNumber(1))
   await untilDelivered(sender)
@@ -186,7 +186,7 @@ describe('a restart', () => {
   })
 })
 
-it('repeats nothing after an orderly stop', async () => {
+it('repeats nothing after a graceful stop', async () => {
   const answering = Promise.withResolvers<void>()
   respond = async (response) => {
     await answering.promise
@@ -206,7 +206,7 @@ it('repeats nothing after an orderly stop', async () => {
 })
 
 describe('a receiver that', () => {
-  it('hangs is tried again', async () => {
+  it('hangs is retried', async () => {
     respond = (response, number) => (number === 1 ? undefined : accept(response))
     const sender = start()
     send(sender, 'alert.raised', alertNumber(1))
@@ -240,7 +240,7 @@ describe('a receiver that', () => {
     expect(sender.state().deliveries.map(({ state }) => state)).toEqual(['delivered', 'failed'])
   })
 
-  it('limits its rate is tried again when it says', async () => {
+  it('limits its rate is retried when it says', async () => {
     respond = (response, number) => (number === 1 ? status(429, { 'retry-after': '1800' })(response) : accept(response))
     const sender = start()
     send(sender, 'alert.raised', alertNumber(1))
@@ -250,7 +250,7 @@ describe('a receiver that', () => {
     await untilDelivered(sender)
   })
 
-  it('takes only small messages gets several', async () => {
+  it('accepts only small messages gets several', async () => {
     respond = (response) => status((received.at(-1)?.content.n_alerts ?? 0) > 30 ? 413 : 204)(response)
     const sender = start({}, { times: { batchMs: 200, maxBatchMs: 2_000 } })
     const nowMs = Date.now()
@@ -262,7 +262,7 @@ describe('a receiver that', () => {
     )
   })
 
-  it('is unreachable is tried while an alert of the message is open, and not longer', async () => {
+  it('is unreachable is retried while an alert of the message is open, and not longer', async () => {
     const sender = start({}, { url: 'http://127.0.0.1:9', times: { giveUpMs: 0, retry: { firstMs: 1, maxMs: 1 } } })
     const alert = alertNumber(1)
     open = [alert]
@@ -274,7 +274,7 @@ describe('a receiver that', () => {
     expect(sender.state().waiting).toBe(0)
   })
 
-  it('is paused gets what waits once it is resumed', async () => {
+  it('is paused gets waiting messages once resumed', async () => {
     const sender = start({ is_paused: true })
     send(sender, 'alert.closed', alertNumber(1))
     await sender.test(alertNumber(2, { kind: 'test' }))
@@ -285,7 +285,7 @@ describe('a receiver that', () => {
     expect(events()).toEqual(['alert.test dbx_2', 'alert.closed dbx_1'])
   })
 
-  it('has a private address gets nothing unless that is allowed', async () => {
+  it('has a private address gets nothing unless allowed', async () => {
     const { port } = new URL(server.url)
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '0x7f.1']) {
       const sender = start({ isPrivateAllowed: false }, { url: `http://${host}:${port}/hook` })
@@ -301,7 +301,7 @@ describe('a receiver that', () => {
   })
 })
 
-it('keeps sending while the disk is full, and stores what waits once it is not', async () => {
+it('keeps sending while the disk is full, and stores waiting messages once it has space', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined)
   const disk = new DatabaseSync(join(dataDir, 'alerts.sqlite'))
   disk.exec(`CREATE TRIGGER full BEFORE INSERT ON outbox BEGIN
@@ -353,7 +353,7 @@ describe('a batch', () => {
     expect(batch(...[one, two, three, four, five].map((alert) => message('raised', alert)))).toHaveLength(4)
   })
 
-  it('takes all that is late, but an alert only once', () => {
+  it('takes every late message, but an alert only once', () => {
     const late = [one, two, one, three].map((alert, n) => message('raised', alert, -60_000 * (5 - n)))
     expect(batch(...late, message('raised', four, 29))).toEqual(['raised dbx_1', 'raised dbx_2', 'raised dbx_3'])
   })
@@ -379,7 +379,7 @@ it('sends one message about 5,000 alerts, soonest first, with a short text', asy
 })
 
 describe('Slack', () => {
-  it('gets text without its control characters', async () => {
+  it('gets text without control characters', async () => {
     const sender = start({ format: 'slack' })
     send(sender, 'alert.raised', alertNumber(1, { devbox_name: '<!channel> & co' }))
     await untilDelivered(sender)
@@ -387,7 +387,7 @@ describe('Slack', () => {
     expect(Object.keys(received[0]?.content)).toEqual(['text'])
   })
 
-  it('is told that a message is late', async () => {
+  it('marks a late message', async () => {
     const sender = start({ format: 'slack' })
     send(sender, 'alert.raised', alertNumber(1), Date.now() - 58 * 60_000 - 1)
     await untilDelivered(sender)

@@ -3,14 +3,13 @@ import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { type Alert, type Delivery, groupKeyOf, type Receiver } from '#lib/protocol/alerts.ts'
 import type { Channel, ChannelState, DeliveryTimes } from './channel.ts'
 import { requestOf, textOf } from './formats.ts'
-import type { Message, Outbox } from './outbox.ts'
-import { type Outcome, post } from './post.ts'
+import { type Message, type Outbox, shownDeliveries } from './outbox.ts'
+import { type Outcome, post, targetUnreadable } from './post.ts'
 import type { ReceiverSettings } from './receiver-fields.ts'
 
-/** Also one message to chats and one incident. About 2.5 MB of JSON. */
+/** About 2.5 MB of JSON. */
 const maxPerDelivery = 5_000
 const maxRejections = 4
-const shownDeliveries = 20
 
 export interface SenderOptions {
   /** Identifies the account in the outbox. */
@@ -205,8 +204,7 @@ export class Sender implements Channel {
   async #send(delivery: Delivery, alerts: readonly Alert[]): Promise<Outcome> {
     const { id, format, isPrivateAllowed, target: openTarget } = this.#settings
     const target = await openTarget()
-    if (!target) return { result: 'failed', answer: 'stored URL unreadable; enter it again' }
-    if (format === 'heartbeat') return { result: 'rejected', answer: 'heartbeats carry no alerts' }
+    if (!target) return targetUnreadable
     const open = this.#options.open().filter(({ receivers }) => receivers?.includes(id))
     const request = requestOf(format, target, { delivery, alerts: bySoonest(alerts), open }, this.#context())
     if (!request) return { result: 'accepted', answer: 'incident unchanged' }

@@ -74,7 +74,7 @@ export const receiverRounds = async ({ command, restarts, kills, seed = Date.now
     for (const signal of shuffled([...Array(restarts).fill('SIGTERM'), ...Array(kills).fill('SIGKILL')], below)) {
       await delay(below(maxRunMs))
       const code = await running.end(signal)
-      if (signal === 'SIGTERM' && code !== 0) problems.push(`an orderly stop ended with ${code}`)
+      if (signal === 'SIGTERM' && code !== 0) problems.push(`a graceful stop exited with ${code}`)
       running = await start()
     }
     isOver = true
@@ -106,7 +106,7 @@ const startProcess = async (command: readonly string[], environment: Record<stri
   })
   const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
   return {
-    /** Undefined while the console is away. */
+    /** Undefined while the console is down. */
     ask: (async (method, path, body) => {
       try {
         const response = await fetch(url + path, {
@@ -138,7 +138,7 @@ const printedUrl = async (child: ChildProcess): Promise<string> => {
         const url = /console on (http:\/\/\S+)/.exec(printed)?.[1]
         if (url) resolve(url)
       })
-    child.once('exit', (code) => reject(new Error(`The console ended with ${code}: ${printed}`)))
+    child.once('exit', (code) => reject(new Error(`The console exited with ${code}: ${printed}`)))
   })
 }
 
@@ -202,10 +202,10 @@ const shownProblems = (shown: Receivers['receivers']): string[] =>
     const answer = name === 'redirecting' ? 'HTTP 302' : name === 'rejecting' ? 'HTTP 400' : undefined
     const state = answer ? 'failed' : 'delivered'
     return [
-      ...(failure?.answer === answer ? [] : [`${name} is shown with ${JSON.stringify(failure)}`]),
+      ...(failure?.answer === answer ? [] : [`${name} shows the failure ${JSON.stringify(failure)}`]),
       ...(deliveries.length > 0 && deliveries.every((each) => each.state === state)
         ? []
-        : [`${name} is shown with deliveries that are not ${state}`]),
+        : [`${name} shows deliveries that are not ${state}`]),
       ...(waiting === 0 ? [] : [`${name} still has ${waiting} messages to deliver`]),
     ]
   })
@@ -307,7 +307,7 @@ const startReceivers = async () => {
       return { deliveries, repeated: accepted.length - deliveries }
     },
     problems: (alerts: readonly string[]): string[] => [
-      ...(followed === 0 ? [] : [`a redirect was followed ${followed} times`]),
+      ...(followed === 0 ? [] : [`redirects were followed ${followed} times`]),
       ...receiverNames.flatMap((name) => receiverProblems(name, attempts.get(name) ?? [], alerts)),
     ],
     close: () => {
@@ -316,7 +316,7 @@ const startReceivers = async () => {
   }
 }
 
-/** Every state of every alert has one delivery, in order. Of those that accept nothing, the first try counts. */
+/** Checks that every state of every alert was delivered once, in order. For receivers that reject everything, the first try counts. */
 const receiverProblems = (name: ReceiverName, attempts: readonly Attempt[], alerts: readonly string[]): string[] => {
   const arrived = attempts.filter(({ isAccepted }) => isAccepted || rejects(name))
   const ids = new Map<string, Set<string>>()
@@ -330,7 +330,7 @@ const receiverProblems = (name: ReceiverName, attempts: readonly Attempt[], aler
   return [
     ...alerts.flatMap((id) => {
       const got = order.get(id)?.join(', ')
-      return got === events.join(', ') ? [] : [`${name} got of ${id}: ${got ?? 'nothing'}`]
+      return got === events.join(', ') ? [] : [`${name} got ${got ?? 'nothing'} about ${id}`]
     }),
     ...[...ids].flatMap(([key, deliveries]) =>
       deliveries.size === 1 ? [] : [`${name} got ${key} in ${deliveries.size} deliveries`],

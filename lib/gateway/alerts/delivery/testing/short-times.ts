@@ -1,6 +1,6 @@
 import { deliveryTimes } from '../channel.ts'
 
-// Imported by a console process before it starts: an hour of failures passes in seconds.
+// Imported by a console process before it starts, so that an hour of failures takes seconds.
 Object.assign(deliveryTimes, {
   batchMs: 50,
   maxBatchMs: 200,
