@@ -111,6 +111,13 @@ test('a receiver is added, fails, is fixed, gets a drill, is paused and deleted'
     signature: expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/),
     body: { text: expect.stringMatching(/^Drill: Devbox paged-box/) },
   })
+  await page.getByRole('button', { name: 'More actions for paged-box' }).click()
+  await page.getByRole('menuitem', { name: 'Details' }).click()
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /^night/ })
+    .click()
+  await expect(section).toBeInViewport()
 
   await page.setViewportSize({ width: 390, height: 844 })
   await expect(row).toContainText('last')

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Camera, Check, MessageSquare, SquareTerminal, Undo2, UserRoundCheck, UserRoundPlus } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { NodeLink } from '#components/cluster/node-link.tsx'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { useShownName } from '#components/layout/page-name.tsx'
@@ -28,6 +28,7 @@ import { alertEvent, groupConsequence } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'
 import { isHeldBy, useOwnLabel } from './people/own-name.ts'
 import { alertQueries } from './queries.ts'
+import { receiverQueries } from './receivers/queries.ts'
 import { RunningWork } from './running-work.tsx'
 
 const SilenceDialog = dynamic(async () => (await import('./silences.tsx')).SilenceDialog)
@@ -138,6 +139,7 @@ const AlertDetail = ({ alert, isLocal }: { alert: Alert; isLocal: boolean }) => 
               </Fact>
             )}
             <SilencedBy alert={alert} />
+            <SentTo alert={alert} />
           </Facts>
         </Section>
         <Section title="Log">
@@ -250,4 +252,26 @@ const SilencedBy = ({ alert }: { alert: Alert }) => {
       )}
     </Fact>
   ))
+}
+
+const SentTo = ({ alert: { receivers: ids = [] } }: { alert: Alert }) => {
+  const { data } = useQuery(receiverQueries.list())
+  if (!data) return null
+  const told = data.receivers.filter(({ id }) => ids.includes(id))
+  const deleted = ids.length - told.length
+  return (
+    <Fact label="Receivers">
+      {ids.length === 0 && <span className="text-muted">None</span>}
+      {told.map(({ id, name, failure }, index) => (
+        <Fragment key={id}>
+          {index > 0 && ', '}
+          <TextLink href={`${paths.evictions()}#receivers`} prefetch={false}>
+            <VisibleText max={60}>{name}</VisibleText>
+          </TextLink>
+          {failure && <span className="text-danger"> (failing)</span>}
+        </Fragment>
+      ))}
+      {deleted > 0 && `${told.length > 0 ? ', ' : ''}${deleted} deleted since`}
+    </Fact>
+  )
 }
