@@ -6,6 +6,7 @@ const maxGaps = 20
 export class WatchHealth {
   /** Undefined before it was first live. */
   #lostMs: number | undefined
+  readonly #startedMs = Date.now()
   health: Omit<AlertStreamHealth, 'last_heard_ms' | 'unreadable' | 'unreadable_reason'> = {
     state: 'connecting',
     since_ms: Date.now(),
@@ -20,7 +21,7 @@ export class WatchHealth {
 
   /** When the stream was lost or first requested; undefined while it is live. */
   get lostMs(): number | undefined {
-    return this.isLive ? undefined : (this.#lostMs ?? this.health.since_ms)
+    return this.isLive ? undefined : (this.#lostMs ?? this.#startedMs)
   }
 
   onEvent(): void {
