@@ -17,16 +17,10 @@ export const alertSummary = async ({ store, account }: Stored, filter: AlertFilt
 export const alertRecap = async ({ store, account }: Stored, from_ms: number): Promise<AlertRecap> =>
   recapOf(await store.all(account, { closed_since_ms: from_ms }), from_ms)
 
-interface Period {
-  from_ms: number
-  to_ms: number
-  now_ms: number
-}
-
 export const shiftReport = async (
   { store, account }: Stored,
   receivers: readonly Receiver[],
-  period: Period,
+  period: Parameters<typeof shiftReportOf>[1],
 ): Promise<ShiftReport> => {
   const { from_ms, to_ms } = period
   const alerts = await store.all(account, { from_ms })

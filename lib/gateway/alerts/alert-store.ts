@@ -36,7 +36,7 @@ const outcomesSql: Record<AlertOutcome, string> = {
 /** Alerts read per event loop turn. */
 const pageSize = 500
 
-/** Pruning reads the whole history, so it runs once in this many closed alerts. */
+/** Pruning reads the whole history, so it runs once per this many closed alerts. */
 const pruneEvery = 100
 
 /** Stores alerts and silences per account in the console's data folder. The console is the only writer. */
@@ -212,14 +212,14 @@ export class AlertStore {
     return n >= maxStoredAlerts ? oldest : null
   }
 
-  /** Everybody in the logs of the latest alerts. */
+  /** People in the logs of the latest alerts. */
   people(account: string): string[] {
     const rows = this.#prepare(
-      `SELECT DISTINCT json_extract(value, '$.by') AS by, json_extract(value, '$.to') AS receiver
+      `SELECT DISTINCT json_extract(value, '$.by') AS by, json_extract(value, '$.to') AS recipient
        FROM (SELECT alert FROM alerts WHERE account = ? ORDER BY first_heard_ms DESC LIMIT 1000) AS recent,
          json_each(recent.alert, '$.log')`,
     ).all(account)
-    return rows.flatMap(({ by, receiver }) => [by, receiver]).filter((name) => typeof name === 'string')
+    return rows.flatMap(({ by, recipient }) => [by, recipient]).filter((name) => typeof name === 'string')
   }
 
   /** Includes expired ones until they are deleted. */
@@ -284,8 +284,8 @@ export class AlertStore {
     return statement
   }
 
-  #run(sql: string, ...values: (string | number)[]): number {
-    return Number(this.#prepare(sql).run(...values).changes)
+  #run(sql: string, ...values: (string | number)[]): void {
+    this.#prepare(sql).run(...values)
   }
 
   #rows(sql: string, ...values: (string | number)[]): unknown[] {

@@ -127,8 +127,8 @@ const actions: Record<string, AlertAction> = {
   'POST hand-over': async (request) => {
     const { book, person, body } = request
     const { ids, to } = read(HandOverRequest, body)
-    const receiver = to === undefined ? person : receiverOf(to, book.people())
-    return changedAlerts(request, 'alerts.hand_over', await book.handOver(ids, receiver, person))
+    const recipient = to === undefined ? person : recipientOf(to, book.people())
+    return changedAlerts(request, 'alerts.hand_over', await book.handOver(ids, recipient, person))
   },
   'POST comment': async (request) => {
     const { ids, text } = read(CommentRequest, request.body)
@@ -205,7 +205,7 @@ const isTakenFrom =
     (state === 'acknowledged' || state === 'seen') && acknowledged_by !== null && acknowledged_by !== person
 
 /** A known person by label or name. Anyone else is unverified. */
-const receiverOf = (to: string, people: readonly string[]): string => {
+const recipientOf = (to: string, people: readonly string[]): string => {
   if (people.includes(to)) return to
   const name = cleanName(to)
   if (name === '') throw new HttpError('invalid_argument', 'to must be a name', { field: 'to' })

@@ -155,7 +155,8 @@ export class Sender implements Channel {
 
   async #try(): Promise<void> {
     this.#current ??= this.#bind()
-    const { delivery, messages } = this.#current
+    const bound = this.#current
+    const { delivery, messages } = bound
     const outcome = await this.#send(
       delivery,
       messages.map(({ alert }) => alert),
@@ -168,8 +169,8 @@ export class Sender implements Channel {
     // A single failed try does not count as a failure.
     else if (result === 'rejected' || delivery.attempts > 1) this.#setFailure(answer)
     if (outcome.isTooLarge && messages.length > 1) return this.#split(delivery, messages.length)
-    if (result === 'accepted') return this.#finish('delivered', answer)
-    if (this.#rejections >= maxRejections || this.#isTooLate()) return this.#finish('failed', answer)
+    if (result === 'accepted') return this.#finish(bound, 'delivered', answer)
+    if (this.#rejections >= maxRejections || this.#isTooLate(bound)) return this.#finish(bound, 'failed', answer)
     delivery.answer = answer
     this.#options.outbox.record(this.#options.stored, this.#settings.id, delivery)
     this.#tryAtMs = performance.now() + this.#retryMs(outcome, delivery.attempts)
@@ -226,9 +227,7 @@ export class Sender implements Channel {
     this.#rejections = 0
   }
 
-  #finish(state: 'delivered' | 'failed', answer: string): void {
-    if (!this.#current) return
-    const { delivery, messages } = this.#current
+  #finish({ delivery, messages }: BoundDelivery, state: 'delivered' | 'failed', answer: string): void {
     const sent = new Set(messages)
     this.#queue = this.#queue.filter((message) => !sent.has(message))
     this.#current = undefined
@@ -242,10 +241,10 @@ export class Sender implements Channel {
     this.#options.outbox.record(this.#options.stored, this.#settings.id, delivery)
   }
 
-  #isTooLate(): boolean {
-    if (!this.#current || Date.now() - this.#current.delivery.at_ms < this.#options.times.giveUpMs) return false
+  #isTooLate({ delivery, messages }: BoundDelivery): boolean {
+    if (Date.now() - delivery.at_ms < this.#options.times.giveUpMs) return false
     const open = new Set(this.#options.open().map(({ id }) => id))
-    return !this.#current.messages.some(({ alert }) => open.has(alert.id))
+    return !messages.some(({ alert }) => open.has(alert.id))
   }
 
   #retryMs({ result, retryAfterMs = 0 }: Outcome, attempts: number): number {
