@@ -166,7 +166,7 @@ const Actions = ({ acknowledged, handed_over, received, stopped, commented }: Pe
   ]
   return (
     <>
-      {`acknowledged ${formatCount(acknowledged.count)}${shown.length > 0 ? ' (' : ''}`}
+      {shown.length > 0 && `acknowledged ${formatCount(acknowledged.count)} (`}
       {shown.map((alert, n) => (
         <span key={alert.id}>
           {n > 0 && ', '}
@@ -174,55 +174,57 @@ const Actions = ({ acknowledged, handed_over, received, stopped, commented }: Pe
         </span>
       ))}
       {more > 0 && `, ${formatCount(more)} more`}
-      {shown.length > 0 && ')'}
-      {others.length > 0 && `, ${others.join(', ')}`}
+      {shown.length > 0 && (others.length > 0 ? '), ' : ')')}
+      {others.join(', ')}
     </>
   )
 }
 
 const Coverage = ({ outages, silences, receivers }: ShiftReport) => (
   <Section title="Coverage">
-    <p>
-      {outages.count === 0
-        ? 'No outages of the eviction watch'
-        : `${formatCountOf(outages.count, 'outage')} of the eviction watch, ${formatDurationMs(outages.total_ms)} in this period`}
-    </p>
-    <ul>
-      {outages.items.map((alert) => (
-        <li key={alert.id}>
-          <span className="tabular text-muted">
-            {minuteOf(alert.deadline_ms)} to {alert.closed_ms === null ? 'now' : minuteOf(alert.closed_ms)}
-          </span>{' '}
-          <VisibleText max={200}>{alert.watch?.detail ?? ''}</VisibleText>
-        </li>
+    <div className="space-y-1">
+      <p>
+        {outages.count === 0
+          ? 'No outages of the eviction watch'
+          : `${formatCountOf(outages.count, 'outage')} of the eviction watch, ${formatDurationMs(outages.total_ms)} in this period`}
+      </p>
+      <ul>
+        {outages.items.map((alert) => (
+          <li key={alert.id}>
+            <span className="tabular text-muted">
+              {minuteOf(alert.deadline_ms)} to {alert.closed_ms === null ? 'now' : minuteOf(alert.closed_ms)}
+            </span>{' '}
+            <VisibleText max={200}>{alert.watch?.detail ?? ''}</VisibleText>
+          </li>
+        ))}
+      </ul>
+      <More {...outages} />
+      {silences.map(({ by, comment, alerts }) => (
+        <p key={`${by} ${comment}`}>
+          Silence by <Name of={by} />
+          {comment && (
+            <>
+              {' ('}
+              <VisibleText max={200}>{comment}</VisibleText>)
+            </>
+          )}
+          : {formatCountOf(alerts, 'alert')}
+        </p>
       ))}
-    </ul>
-    <More {...outages} />
-    {silences.map(({ by, comment, alerts }) => (
-      <p key={`${by} ${comment}`}>
-        Silence by <Name of={by} />
-        {comment && (
-          <>
-            {' ('}
-            <VisibleText max={200}>{comment}</VisibleText>)
-          </>
-        )}
-        : {formatCountOf(alerts, 'alert')}
-      </p>
-    ))}
-    {receivers.length === 0 && <p>No receivers: alerts reached only open pages</p>}
-    {receivers.map(({ id, name, host, delivered, failed, waiting, failure }) => (
-      <p key={id} className={failed > 0 || failure ? 'text-danger' : undefined}>
-        Receiver <VisibleText max={60}>{name}</VisibleText> (<VisibleText max={100}>{host}</VisibleText>):{' '}
-        {formatCount(delivered)} delivered, {formatCount(failed)} failed
-        {waiting > 0 && `, ${formatCountOf(waiting, 'message')} waiting now`}
-        {failure && (
-          <>
-            , failing since {minuteOf(failure.since_ms)} (<VisibleText max={200}>{failure.answer}</VisibleText>)
-          </>
-        )}
-      </p>
-    ))}
+      {receivers.length === 0 && <p>No receivers: alerts reached only open pages</p>}
+      {receivers.map(({ id, name, format, host, delivered, failed, waiting, failure }) => (
+        <p key={id} className={failed > 0 || failure ? 'text-danger' : undefined}>
+          Receiver <VisibleText max={60}>{name}</VisibleText> (<VisibleText max={100}>{host}</VisibleText>):{' '}
+          {format === 'heartbeat' ? 'heartbeat' : `${formatCount(delivered)} delivered, ${formatCount(failed)} failed`}
+          {waiting > 0 && `, ${formatCountOf(waiting, 'message')} waiting now`}
+          {failure && (
+            <>
+              , failing since {minuteOf(failure.since_ms)} (<VisibleText max={200}>{failure.answer}</VisibleText>)
+            </>
+          )}
+        </p>
+      ))}
+    </div>
   </Section>
 )
 

@@ -104,9 +104,9 @@ const list = <Item>({ count, items }: Listed<Item>, title: string, lineOf: (item
 
 const bullets = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n')
 
-const receiverText = ({ name, host, delivered, failed, waiting, failure }: ReceiverReport): string =>
+const receiverText = ({ name, format, host, delivered, failed, waiting, failure }: ReceiverReport): string =>
   [
-    `${plainText(name)} (${plainText(host)}): ${delivered} delivered, ${failed} failed`,
+    `${plainText(name)} (${plainText(host)}): ${format === 'heartbeat' ? 'heartbeat' : `${delivered} delivered, ${failed} failed`}`,
     ...(waiting > 0 ? [`${countOf(waiting, 'message')} waiting now`] : []),
     ...(failure ? [`failing since ${timeText(failure.since_ms)} (${plainText(failure.answer)})`] : []),
   ].join(', ')
@@ -116,7 +116,7 @@ const personText = ({ name, acknowledged, handed_over, received, commented, stop
   const more = acknowledged.count - shown.length
   const took = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ')
   return `${nameText(name)}: ${[
-    `acknowledged ${acknowledged.count}${took && ` (${took})`}`,
+    ...(acknowledged.count > 0 ? [`acknowledged ${acknowledged.count} (${took})`] : []),
     ...(handed_over > 0 ? [`handed over ${handed_over}`] : []),
     ...(received > 0 ? [`received ${received}`] : []),
     ...(stopped > 0 ? [`stopped ${countOf(stopped, 'devbox', 'devboxes')} early`] : []),

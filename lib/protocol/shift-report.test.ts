@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { recapOf } from './alert-recap.ts'
 import type { Alert, AlertEntry } from './alerts.ts'
-import { shiftReportOf } from './shift-report.ts'
+import { type ShiftReport, shiftReportOf } from './shift-report.ts'
 import { shiftReportMarkdown } from './shift-report-markdown.ts'
 import { alertOf } from './testing.ts'
 
@@ -139,7 +139,10 @@ it('says who did what', () => {
 
 it('is the same in Markdown, with names that can’t break it', () => {
   const failure = { since_ms: at(3), answer: 'HTTP 500' }
-  const receivers = [{ id: 'r', name: 'Chat', host: 'chat.example', delivered: 9, failed: 1, waiting: 2, failure }]
+  const receivers: ShiftReport['receivers'] = [
+    { id: 'r', name: 'Chat', format: 'slack', host: 'chat.example', delivered: 9, failed: 1, waiting: 2, failure },
+    { id: 'h', name: 'Monitor', format: 'heartbeat', host: 'hc', delivered: 0, failed: 0, waiting: 0, failure: null },
+  ]
   const text = shiftReportMarkdown({ ...report, complete_from_ms: at(1), receivers })
   for (const line of [
     '# Shift report, 2026-11-26 22:00 UTC to 2026-11-27 10:00 UTC',
@@ -156,6 +159,7 @@ it('is the same in Markdown, with names that can’t break it', () => {
     'Outages of the eviction watch: 1, 5 min in the period.',
     '- Silence by Cy (load test): 1 alert',
     '- Receiver Chat (chat.example): 9 delivered, 1 failed, 2 messages waiting now, failing since 2026-11-26 22:03 UTC (HTTP 500)',
+    '- Receiver Monitor (hc): heartbeat',
     '1 drill, 1 test alert. Drills acknowledged: 1, median 1 min.',
   ])
     expect(text.split('\n')).toContain(line)

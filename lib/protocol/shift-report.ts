@@ -49,7 +49,7 @@ export interface Listed<Item> {
 }
 
 /** Deliveries of the period, and the state now. Deliveries are kept for a week. */
-export interface ReceiverReport extends Pick<Receiver, 'id' | 'name' | 'host' | 'failure' | 'waiting'> {
+export interface ReceiverReport extends Pick<Receiver, 'id' | 'name' | 'format' | 'host' | 'failure' | 'waiting'> {
   delivered: number
   failed: number
 }

@@ -33,9 +33,9 @@ export const shiftReport = async (
   return {
     ...shiftReportOf([...alerts, ...outages], period),
     complete_from_ms: prunedBeforeMs !== null && prunedBeforeMs > from_ms ? prunedBeforeMs : null,
-    receivers: receivers.map(({ id, name, host, failure, waiting }) => {
+    receivers: receivers.map(({ id, name, format, host, failure, waiting }) => {
       const { delivered = 0, failed = 0 } = counts.get(id) ?? {}
-      return { id, name, host, failure, waiting, delivered, failed }
+      return { id, name, format, host, failure, waiting, delivered, failed }
     }),
   }
 }
