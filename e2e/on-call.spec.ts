@@ -35,7 +35,7 @@ test('two people share an eviction: taken, handed over, commented, snapshotted, 
   for (const page of [ada, ben]) await expect(rowIn(page)).toContainText(/Acknowledged.*by Ada \(unverified\)/)
   await filterBy(ada, 'Mine')
   await expect(rowIn(ada)).toBeVisible()
-  await filterBy(ben, 'Nobody’s')
+  await filterBy(ben, 'Unacknowledged')
   await expect(rowIn(ben)).toBeHidden()
 
   // Ben gives his name on Settings. Only his browser announces the hand-over.

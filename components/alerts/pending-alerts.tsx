@@ -44,22 +44,22 @@ interface PendingAlertsProps {
   onSilence: (metadata: Record<string, string>) => void
 }
 
-type Holder = 'all' | 'mine' | 'nobody'
+type Holder = 'all' | 'mine' | 'none'
 
 const holders = [
   { value: 'all', label: 'All' },
   { value: 'mine', label: 'Mine' },
-  { value: 'nobody', label: 'Nobody’s' },
+  { value: 'none', label: 'Unacknowledged' },
 ] as const
 
 const emptyTexts: Record<Holder, string> = {
   all: '',
-  mine: 'You have none of the pending alerts.',
-  nobody: 'All pending alerts are acknowledged.',
+  mine: 'You haven’t acknowledged any of the pending alerts.',
+  none: 'All pending alerts are acknowledged.',
 }
 
 const isOfHolder = (alert: Alert, holder: Holder, own: string | undefined): boolean =>
-  holder === 'all' || (holder === 'nobody' ? alert.state === 'new' : isHeldBy(own, alert))
+  holder === 'all' || (holder === 'none' ? alert.state === 'new' : isHeldBy(own, alert))
 
 interface PendingRow extends AlertGroup {
   /** Below the row of its group. */
@@ -90,6 +90,9 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
   const rows = useMemo(() => rowsOf(groups, isOpened), [groups, toggled, linkedId])
   const selection = useAlertSelection(groups)
   const selected = selection.alerts
+  const selectedNew = newOf(selected).length
+  const selectedDevboxes = devboxesOf(selected).length
+  const noDevbox = selectedDevboxes === 0 ? 'no running devboxes selected' : null
   const actions = useAlertActions()
   const confirmedMs = lastConfirmedMs(feed)
   const silenced = useClock((nowMs) => open.filter((alert) => isSilenced(alert, feed.silences, nowMs)).length)
@@ -137,17 +140,22 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
           status={`${formatCount(selected.length)} of ${formatCount(open.length)} selected`}
           onClear={selection.clear}
         >
-          <Button size="sm" icon={Check} onClick={() => actions.acknowledge(selected)}>
-            Acknowledge {formatCount(newOf(selected).length)}
+          <Button
+            size="sm"
+            icon={Check}
+            disabledReason={selectedNew === 0 ? 'already acknowledged' : null}
+            onClick={() => actions.acknowledge(selected)}
+          >
+            Acknowledge {formatCount(selectedNew)}
           </Button>
           <Button size="sm" icon={UserRoundPlus} onClick={() => actions.handOver(selected)}>
             Hand over {formatCount(selected.length)}
           </Button>
-          <Button size="sm" icon={Camera} onClick={() => actions.snapshot(selected)}>
-            Snapshot {formatCount(devboxesOf(selected).length)}
+          <Button size="sm" icon={Camera} disabledReason={noDevbox} onClick={() => actions.snapshot(selected)}>
+            Snapshot {formatCount(selectedDevboxes)}
           </Button>
-          <Button size="sm" icon={Pause} onClick={() => actions.suspend(selected)}>
-            Suspend {formatCount(devboxesOf(selected).length)}
+          <Button size="sm" icon={Pause} disabledReason={noDevbox} onClick={() => actions.suspend(selected)}>
+            Suspend {formatCount(selectedDevboxes)}
           </Button>
         </BulkBar>
       )}
@@ -196,7 +204,7 @@ const columns: Column<PendingRow>[] = [
     id: 'kind',
     header: 'Kind',
     cell: ({ row }) => <Kind alert={row.original.alerts[0]} />,
-    meta: { priority: 3, width: '8rem' },
+    meta: { priority: 3, width: '6rem' },
   },
   {
     id: 'state',
@@ -209,7 +217,7 @@ const columns: Column<PendingRow>[] = [
       ) : (
         <PendingState alert={row.alerts[0]} />
       ),
-    meta: { priority: 3, width: '21rem' },
+    meta: { priority: 3, width: '30%' },
   },
   {
     id: 'metadata',
