@@ -16,7 +16,7 @@ test('an unattended eviction is on the overview, resumed from there, and counted
 
   await open(page, product.url)
   const recap = page.getByRole('region', { name: 'Since you last looked' })
-  await expect(recap).toContainText('Evicted, nobody acknowledged 1')
+  await expect(recap).toContainText('Evicted unacknowledged 1')
   await expect(recap.getByRole('listitem').filter({ hasText: 'night-box' })).toContainText('1 command interrupted')
   await recap.getByRole('button', { name: 'Resume night-box' }).click()
   await expect(recap.getByRole('button', { name: 'Resume night-box' })).toBeHidden()
@@ -34,7 +34,9 @@ test('an unattended eviction is on the overview, resumed from there, and counted
   await page.getByRole('link', { name: 'History', exact: true }).first().click()
   await expect(page.getByRole('heading', { name: 'Eviction history' })).toBeVisible()
   await page.getByRole('combobox', { name: 'Period' }).selectOption('This month (UTC)')
-  await expect(page.getByText('1 of 1 eviction this month hit running work (1 command); 1 unattended')).toBeVisible()
+  await expect(
+    page.getByText('1 of 1 eviction this month hit running work (1 command); 1 ended unacknowledged'),
+  ).toBeVisible()
   await page.getByRole('link', { name: '1 of 1 eviction' }).click()
   await expect(page.getByRole('combobox', { name: 'Outcome' })).toHaveValue('interrupted')
   await expect(page.getByRole('row', { name: /night-box/ })).toContainText('1 command')

@@ -2,7 +2,7 @@ import { serviceNow } from '#lib/client/clock.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { alarmOf } from './alert-feed.ts'
 
-/** What the tabs of a browser share, per account. */
+/** Shared by the tabs of a browser, per account. */
 interface Claims {
   alarms: string[]
   /** The tab that announced last, and when. */
@@ -11,8 +11,8 @@ interface Claims {
 }
 
 const tab = `${Math.random()}`
-/** A tab whose toast is shown has this much time to add further alarms to it. */
-const firstSayMs = 5_000
+/** Time in which only the tab that shows the toast may add further alarms to it. */
+const growMs = 5_000
 const maxStored = 20_000
 
 /** When this tab first saw an alarm, or undefined once one of the tabs has claimed it. */
@@ -40,7 +40,7 @@ export const claimAlarms = async (
       const before: Claims | undefined = await resultOf(store.get(account))
       const stored = new Set(before?.alarms)
       const isShownElsewhere = before !== undefined && before.tab !== tab && nowMs - before.atMs < toastMs
-      const isLeft = (alert: Alert) => isShownElsewhere && nowMs - (seen.get(seenKey(alert)) ?? nowMs) < firstSayMs
+      const isLeft = (alert: Alert) => isShownElsewhere && nowMs - (seen.get(seenKey(alert)) ?? nowMs) < growMs
       const fresh = unclaimed.filter((alert) => !stored.has(keyOf(alert)))
       const left = new Set(fresh.filter(isLeft))
       const claimed = fresh.filter((alert) => !left.has(alert))
@@ -49,7 +49,7 @@ export const claimAlarms = async (
         const alarms = [...stored, ...claimed.map(keyOf)].slice(-maxStored)
         store.put({ alarms, tab, atMs: nowMs } satisfies Claims, account)
       }
-      return { alerts: claimed, ...(left.size > 0 && { waitMs: firstSayMs }) }
+      return { alerts: claimed, ...(left.size > 0 && { waitMs: growMs }) }
     })
   } catch {
     forget(unclaimed)
@@ -57,7 +57,7 @@ export const claimAlarms = async (
   }
 }
 
-/** Claims the announcement of the console's outage. Any made since it was last reached was of the same outage. */
+/** Claims the announcement of the console's outage, unless one was made since the console was last reached. */
 export const claimOutage = async (reachedMs: number, account: string): Promise<boolean> => {
   try {
     return await withAnnounced(async (store) => {

@@ -91,7 +91,7 @@ const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
   )
 }
 
-/** The alarms that each shown toast is about. */
+/** Alarms by the toast that shows them. */
 const toasts = new Map<string, readonly string[]>()
 
 /** Dismisses toasts and notifications once everything they are about was acknowledged, closed or silenced. */
@@ -202,7 +202,7 @@ const showToast = (
         },
       },
       durationMs: hasHappened(first) ? toastMs : Math.min(toastMs, leftMs),
-      onGone: () => toasts.delete(id),
+      onClose: () => toasts.delete(id),
     },
   )
   toasts.set(id, alarms)

@@ -79,7 +79,6 @@ export const AlertBar = ({ onCollapse }: { onCollapse: () => void }) => {
 }
 
 export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
-  const _feed = useAlertFeed()
   const alerts = useAudibleAlerts()
   const [first] = alerts
   const tone = useTone(alerts.slice(0, 1))
@@ -106,7 +105,6 @@ export const AlertBadge = ({ onExpand }: { onExpand: () => void }) => {
 }
 
 const TimeLeft = ({ alert, isMany }: { alert: Alert; isMany: boolean }) => {
-  const _feed = useAlertFeed()
   const isNow = useClock((nowMs) => timeLeftMs(alert.deadline_ms, nowMs) === 0)
   const isPastDue = useClock((nowMs) => isOverdue(alert, nowMs))
   if (alert.watch)
@@ -193,7 +191,6 @@ const milestoneMinutes = [1, 2, 5, 10]
 
 /** Tells screen readers the time left at a few milestones instead of every second. */
 const Milestones = ({ alert }: { alert: Alert }) => {
-  const _feed = useAlertFeed()
   const minutes = useClock((nowMs) => {
     if (hasHappened(alert)) return null
     const leftMs = timeLeftMs(alert.deadline_ms, nowMs)

@@ -82,7 +82,7 @@ export const clockError = (offsetMs: number): string | null =>
 export const audibleAlerts = (feed: AlertFeed, nowMs: number): Alert[] =>
   feed.open.filter((alert) => !isSilenced(alert, feed.silences, nowMs))
 
-/** When an outage began that may hide changes of the pending alerts; null while there is none. */
+/** Start of an outage that may hide changes of the pending alerts; null while there is none. */
 export const lastConfirmedMs = ({ open, health }: Pick<AlertFeed, 'open' | 'health'>): number | null => {
   const sinceMs = open.find(({ kind }) => kind === 'watch')?.deadline_ms ?? Number.POSITIVE_INFINITY
   const confirmedMs = isAway(health) ? Math.min(health.sinceMs, sinceMs) : sinceMs
@@ -102,8 +102,8 @@ export const isOverdue = (alert: Alert, nowMs: number): boolean =>
   !hasHappened(alert) && nowMs >= alert.deadline_ms + overdueMs
 
 /**
- * The order in which the bar, the title and the badge name alerts, so that their color is that of the first. Overdue ones
- * are last: one without a known outcome must not hide the next.
+ * Order in which the bar, the title and the badge name alerts. Their color is that of the first. Overdue ones come last,
+ * so that one without a known outcome doesn't hide the next.
  */
 export const worstFirst = (alerts: readonly Alert[], nowMs: number): Alert[] => {
   const ranked: Alert[][] = [[], [], [], [], []]

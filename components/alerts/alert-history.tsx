@@ -32,7 +32,7 @@ const periodTexts: Record<AlertPeriod, string> = {
   month: 'this month',
 }
 
-/** In UTC, because the server knows no other zone. */
+/** In UTC: the server doesn’t know the browser’s time zone. */
 const minuteOf = (ms: string) => isoTime(Number(ms))?.replace(/:\d\d\.\d+Z$/, 'Z')
 
 const source = {
@@ -64,7 +64,7 @@ const source = {
 
 const outcomeLabels: Record<AlertOutcome, string> = {
   interrupted: 'Hit running work',
-  unattended: 'Nobody acknowledged',
+  unattended: 'Ended unacknowledged',
 }
 
 export const AlertHistory = () => {
@@ -147,7 +147,7 @@ export const AlertHistory = () => {
   )
 }
 
-/** Answers how many evictions of the period hit running work, whatever the other filters are. */
+/** Evictions of the period that hit running work. Ignores the other filters. */
 const Summary = ({ period, from_ms, to_ms, search }: AlertHistoryQuery) => {
   const query = { period, from_ms, to_ms, search }
   const { data } = useQuery(alertQueries.summary(query))
@@ -156,7 +156,7 @@ const Summary = ({ period, from_ms, to_ms, search }: AlertHistoryQuery) => {
   const isCustom = from_ms !== undefined || to_ms !== undefined
   const when = period ? periodTexts[period] : isCustom ? 'in this period' : 'in the history'
   const only = (outcome: AlertOutcome) => paths.evictionHistory({ ...query, kind: 'eviction', outcome })
-  if (evicted === 0) return <p className="mb-3 text-muted">{`No evictions ${when}, drills excluded.`}</p>
+  if (evicted === 0) return <p className="mb-3 text-muted">{`No devboxes were evicted ${when}. Drills excluded.`}</p>
   return (
     <p className="tabular mb-3">
       <TextLink href={only('interrupted')}>
@@ -164,7 +164,7 @@ const Summary = ({ period, from_ms, to_ms, search }: AlertHistoryQuery) => {
       </TextLink>{' '}
       {when} hit running work ({formatCountOf(commands, 'command')}
       {unknown > 0 && `; not reported for ${formatCount(unknown)}`});{' '}
-      <TextLink href={only('unattended')}>{formatCount(unattended)} unattended</TextLink>
+      <TextLink href={only('unattended')}>{formatCount(unattended)} ended unacknowledged</TextLink>
       {response.median_ms !== null &&
         `; median time to acknowledge ${formatDurationMs(response.median_ms)} (n = ${formatCount(response.n)})`}
       . <span className="text-muted">Drills excluded.</span>

@@ -18,7 +18,7 @@ export const groupTitle = (group: AlertGroup): string => {
 }
 
 const maxHolders = 3
-/** The rows of the alerts say who is unverified. */
+/** Without the mark of unverified names, which the rows of the alerts show. */
 const shortName = (name: string) => cutEnd(nameInText(name.replace(unverified(''), '')), 30)
 
 /** "3 new, 77 acknowledged: Ada 70, Ben 7". */

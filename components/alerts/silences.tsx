@@ -103,7 +103,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       losesInput
       onOpenChange={onClose}
       title="Silence alerts"
-      description="Mutes alerts for devboxes with all of this metadata, in every browser and for receivers. They stay listed."
+      description="Mutes alerts for devboxes with all of this metadata, in every browser and at every receiver. They stay listed."
       busy={silence.isPending}
       onSubmit={submit}
       submitLabel="Silence alerts"

@@ -60,7 +60,7 @@ const shortTime = (ms: number, zone: string): string => {
 }
 
 const partTitles: Record<Exclude<RecapPart, 'practice'>, string> = {
-  unattended: 'Evicted, nobody acknowledged',
+  unattended: 'Evicted unacknowledged',
   attended: 'Evicted, acknowledged',
   lost: 'Failed or shut down',
   outages: 'Console couldn’t see evictions',

@@ -11,8 +11,8 @@ interface ToastOptions {
   id?: string
   /** Infinity keeps the toast until it is dismissed. */
   durationMs?: number
-  /** Called however the toast goes away. */
-  onGone?: () => void
+  /** Called when the toast is dismissed or expires. */
+  onClose?: () => void
 }
 
 const tones: Record<Exclude<Tone, 'progress'>, { icon: Icon; color: string }> = {
@@ -24,7 +24,7 @@ const tones: Record<Exclude<Tone, 'progress'>, { icon: Icon; color: string }> = 
 
 const show =
   (tone: keyof typeof tones, defaultMs: number) =>
-  (title: ReactNode, { durationMs = defaultMs, onGone, ...options }: ToastOptions = {}): void => {
+  (title: ReactNode, { durationMs = defaultMs, onClose, ...options }: ToastOptions = {}): void => {
     const { icon: Icon, color } = tones[tone]
     sonner(title, {
       // Otherwise kept from a replaced toast.
@@ -32,8 +32,8 @@ const show =
       description: undefined,
       ...options,
       duration: durationMs,
-      onDismiss: onGone,
-      onAutoClose: onGone,
+      onDismiss: onClose,
+      onAutoClose: onClose,
       icon: <Icon aria-hidden className={`size-4 ${color}`} />,
     })
   }

@@ -27,7 +27,7 @@ export const HandOverDialog = ({ alerts, onClose }: PeopleDialogProps) => {
         onSuccess: ({ alerts: changed }) => {
           const [first] = changed
           if (first) toast.ok(`${alertsName(changed)} handed over to ${first.acknowledged_by}`)
-          else toast.info('Nothing to hand over: they already have it, or it is closed')
+          else toast.info('Nothing handed over: already theirs, or closed')
           onClose()
         },
       },
@@ -37,7 +37,7 @@ export const HandOverDialog = ({ alerts, onClose }: PeopleDialogProps) => {
       open
       size="sm"
       title={`Hand over ${alertsName(alerts)}`}
-      description="The alert counts as acknowledged by them, and their browser announces it."
+      description="Acknowledges on their behalf and notifies them in their browser."
       busy={handOver.isPending}
       onOpenChange={onClose}
       onSubmit={submit}

@@ -49,7 +49,7 @@ export const HandOverAnnouncer = ({ account }: { account: string }) => {
       if (sound) void playAlertSound().catch(() => undefined)
       if (notificationState(notifications).is !== 'on') return
       const group = handOverKey(first)
-      const options = { tag: group, body: 'It counts as acknowledged by you.' }
+      const options = { tag: group, body: 'Acknowledged on your behalf.' }
       await showNotification({
         title: `${nameInText(by)} handed over ${name} to you`,
         options,

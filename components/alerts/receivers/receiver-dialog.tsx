@@ -80,7 +80,7 @@ export const ReceiverDialog = ({ receiver, onClose }: ReceiverDialogProps) => {
             name="every"
             label="Interval in seconds"
             inputMode="numeric"
-            hint="30 to 3600. Let your monitor alarm after two missed requests."
+            hint="30 to 3600. Set your monitor to alert after two missed requests."
           />
         ) : (
           <Filter />
@@ -97,7 +97,7 @@ const formatHelp: Record<ReceiverFormat, string> = {
   pagerduty:
     'Opens an incident per alert or group and resolves it at the end. Get the key in PagerDuty: your service, Integrations, Events API v2.',
   heartbeat:
-    'Sends a request at an interval while the console can see evictions. If the requests stop, your monitor raises the alarm. Use the ping URL of a Healthchecks check or similar.',
+    'Sends a request at an interval while the console can see evictions. If the requests stop, your monitor raises the alarm. Use the ping URL of Healthchecks or a similar monitor.',
 }
 
 const urlPlaceholders: Record<ReceiverFormat, string> = {
@@ -130,7 +130,7 @@ const Address = ({ receiver, format }: { receiver: Receiver | undefined; format:
       inputMode="url"
       optional={!receiver && format === 'pagerduty'}
       placeholder={receiver ? `Unchanged (${receiver.host})` : urlPlaceholders[format]}
-      hint={receiver && 'The URL isn’t shown, as it may contain a key. Leave it empty to keep it.'}
+      hint={receiver && 'The URL isn’t shown, as it may contain a key. Leave the field empty to keep it.'}
     />
     {(format === 'json' || format === 'pagerduty') && (
       <FormText
@@ -170,7 +170,7 @@ const Filter = () => {
       <KindsField />
       <SelectField
         label="Severity"
-        hint="Failures, disk deletions and evictions in their last 2 minutes are critical; other evictions are warnings."
+        hint="Failures, outages, shutdowns and evictions in their last 2 minutes are critical; other evictions are warnings."
         options={Object.entries(severityLabels).map(([value, label]) => ({ value: value as Severity, label }))}
         value={severity.field.value}
         onPick={severity.field.onChange}
@@ -179,7 +179,7 @@ const Filter = () => {
       <KeyValueEditor
         label="Metadata"
         addLabel="Add metadata"
-        hint="Only alerts of devboxes with all of these. Outages are of no devbox."
+        hint="Only alerts of devboxes with all of these. Outages have no metadata, so they won’t match."
         value={metadata.field.value}
         onChange={metadata.field.onChange}
         error={metadata.fieldState.error?.message}

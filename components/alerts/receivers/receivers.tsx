@@ -22,7 +22,6 @@ import { filterText, formatLabels, isHeldBack, receiverState } from './receiver-
 
 const ReceiverDialog = dynamic(async () => (await import('./receiver-dialog.tsx')).ReceiverDialog)
 
-/** Where alerts are sent when no page is open. */
 export const Receivers = () => {
   const query = useQuery(receiverQueries.list())
   const [edited, setEdited] = useState<Receiver | 'new'>()
@@ -43,14 +42,14 @@ export const Receivers = () => {
         </Button>
       </div>
       <p className="max-w-prose text-muted">
-        Chats, pagers and endpoints that get alerts even with no page open. Messages are stored before they are sent and
-        retried, also after a restart.
+        Chats, pagers and endpoints that get alerts even with no page open. Messages are stored before they are sent,
+        and retried even after a restart.
       </p>
       {!data && error && <ErrorState compact title="Receivers could not be loaded" error={error} query={query} />}
       {data?.receivers.length === 0 && (
         <p className="border-y border-line py-3 text-muted">
-          None. Until you add one, alerts only reach open pages. A heartbeat receiver also alarms when the console
-          itself stops.
+          None. Until you add one, alerts only reach open pages. With a heartbeat receiver, your monitor also raises the
+          alarm if the console itself stops.
         </p>
       )}
       {data && data.receivers.length > 0 && !data.watches_alone && (
