@@ -9,6 +9,7 @@ import type { Alert, AlertItem } from '#lib/protocol/alerts.ts'
 import { closeSlots } from '../registry/registry.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
 import { alertBookFor, alerts, startReceivers } from './alert-books.ts'
+import { watchTimes } from './eviction-watch.ts'
 
 const soon = { timeout: 60_000 }
 const minute = 60_000
@@ -301,6 +302,11 @@ describe('an eviction', () => {
 
 describe('the webhook without open pages', () => {
   it.each([401, 403, 404, 500])('is notified after the watch failed with %i', async (status) => {
+    const { refusedWakeMs } = watchTimes
+    watchTimes.refusedWakeMs = 1
+    onTestFinished(() => {
+      watchTimes.refusedWakeMs = refusedWakeMs
+    })
     failing = { '/v1/devboxes/evictions/watch': status }
     pending = [eviction('dbx_1')]
     await startReceivers(new AbortController().signal)

@@ -290,10 +290,13 @@ const HandOverRequest = z.extend(AlertIds, { to: z.optional(text(256)) })
 const CommentRequest = z.extend(AlertIds, {
   text: text(1000).check(z.trim(), z.minLength(1, 'must not be empty')),
 })
+/** Every page gets all silences. */
+const maxSilenceKeys = 20
 const SilenceRequest = z.object({
-  metadata: z
-    .record(text(256).check(z.minLength(1)), text(1024))
-    .check(z.refine((pairs) => Object.keys(pairs).length > 0, 'must name at least one key')),
+  metadata: z.record(text(256).check(z.minLength(1)), text(1024)).check(
+    z.refine((pairs) => Object.keys(pairs).length > 0, 'must name at least one key'),
+    z.refine((pairs) => Object.keys(pairs).length <= maxSilenceKeys, `must name at most ${maxSilenceKeys} keys`),
+  ),
   until_ms: z.int().check(z.maximum(maxEpochMs)),
   comment: z._default(text(500), ''),
 })

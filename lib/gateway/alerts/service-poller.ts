@@ -101,7 +101,7 @@ export class ServicePoller {
     } catch (error) {
       const problem =
         error instanceof ApiError && error.status > 0
-          ? `The service responded with ${error.status}`
+          ? `The service responded with ${error.status}${error.status < 300 ? ' and an unexpected body' : ''}`
           : 'The service could not be reached'
       this.#health = { ...this.#health, problem }
       this.failure = { sinceMs: this.failure?.sinceMs ?? Date.now(), problem }

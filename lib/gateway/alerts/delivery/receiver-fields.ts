@@ -33,7 +33,14 @@ const ReceiverFilterFields: z.ZodMiniType<ReceiverFilter> = z.strictObject({
 })
 
 const urlField = text(2048).check(z.refine(isHttpUrl, 'must be an http:// or https:// address without credentials'))
-const nameField = text(60).check(z.refine((name) => name.trim() !== '', 'is required'))
+/** One line, so that a name looks the same in chats, reports and on pages. */
+const nameField = z.pipe(
+  text(60),
+  z.pipe(
+    z.transform((name: string) => name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()),
+    z.string().check(z.minLength(1, 'is required')),
+  ),
+)
 const secretField = text(512).check(z.regex(/^[\x20-\x7e]*$/, 'must be printable characters'))
 const everyField = z
   .int()
@@ -59,7 +66,7 @@ export interface NewReceiver extends Target {
 }
 
 const completed = ({ name, format, url, secret, filter, every_seconds }: z.output<typeof NewFields>): NewReceiver => ({
-  name: name.trim(),
+  name,
   format,
   url: url ?? pagerDutyUrl,
   ...(secret && { secret }),

@@ -115,7 +115,7 @@ it('changes, pauses and deletes a receiver, and records each as activity', async
 })
 
 it.each([
-  ['name', { name: ' ' }],
+  ['name', { name: ' \u200B\u202E' }],
   ['url', { url: 'ftp://host/' }],
   ['url', { url: undefined }],
   ['url', { url: 'https://user:password@host/' }],

@@ -67,25 +67,24 @@ const status =
   (response: ServerResponse) =>
     void response.writeHead(code, headers).end()
 
+const settingsOf = (change: Partial<ReceiverSettings>, url = `${server.url}/hook`): ReceiverSettings => ({
+  id: 'rcv',
+  name: 'Chat',
+  format: 'json',
+  host: new URL(url).host,
+  source: 'page',
+  filter: { kinds: null, min_severity: 'info', metadata: {} },
+  has_secret: true,
+  is_paused: false,
+  isPrivateAllowed: true,
+  target: async () => ({ url, secret: 'a shared secret' }),
+  ...change,
+})
 const start = (
   change: Partial<ReceiverSettings> = {},
   options: { times?: Partial<typeof times>; url?: string } = {},
 ) => {
-  const { url = `${server.url}/hook` } = options
-  const settings: ReceiverSettings = {
-    id: 'rcv',
-    name: 'Chat',
-    format: 'json',
-    host: new URL(url).host,
-    source: 'page',
-    filter: { kinds: null, min_severity: 'info', metadata: {} },
-    has_secret: true,
-    is_paused: false,
-    isPrivateAllowed: true,
-    target: async () => ({ url, secret: 'a shared secret' }),
-    ...change,
-  }
-  const sender = new Sender(settings, {
+  const sender = new Sender(settingsOf(change, options.url), {
     stored: 'account',
     account: { id: 'acc', name: 'Ada' },
     outbox: store.outbox,
@@ -248,6 +247,18 @@ describe('a receiver that', () => {
     expect((sender.state().next_try_ms ?? 0) - Date.now()).toBeGreaterThan(1_700_000)
     sender.retryNow()
     await untilDelivered(sender)
+  })
+
+  it('is changed during a try is tried again at once, with all its tries', async () => {
+    const first = Promise.withResolvers<ServerResponse>()
+    respond = (response, number) => (number === 1 ? first.resolve(response) : status(number < 5 ? 400 : 204)(response))
+    const sender = start({}, { times: { timeoutMs: 60_000, rejection: { firstMs: 1, maxMs: 1 } } })
+    send(sender, 'alert.raised', alertNumber(1))
+    const response = await first.promise
+    sender.update(settingsOf({ name: 'Other chat' }))
+    status(400)(response)
+    await untilDelivered(sender)
+    expect(sender.state()).toMatchObject({ failure: null, deliveries: [{ attempts: 5, state: 'delivered' }] })
   })
 
   it('accepts only small messages gets several', async () => {

@@ -10,6 +10,7 @@ import type { ReceiverSettings } from './receiver-fields.ts'
 /** About 2.5 MB of JSON. */
 const maxPerDelivery = 5_000
 const maxRejections = 4
+const longWaitMs = 60_000
 
 export interface SenderOptions {
   /** Identifies the account in the outbox. */
@@ -85,6 +86,7 @@ export class Sender implements Channel {
 
   update(settings: ReceiverSettings): void {
     this.#settings = settings
+    this.#rejections = 0
     this.retryNow()
   }
 
@@ -157,6 +159,7 @@ export class Sender implements Channel {
     this.#current ??= this.#bind()
     const bound = this.#current
     const { delivery, messages } = bound
+    const settings = this.#settings
     const outcome = await this.#send(
       delivery,
       messages.map(({ alert }) => alert),
@@ -164,10 +167,13 @@ export class Sender implements Channel {
     if (this.#closing.signal.aborted) return
     const { result, answer } = outcome
     delivery.attempts += 1
+    // The receiver was changed during the try.
+    if (result !== 'accepted' && settings !== this.#settings) return
     if (result === 'rejected') this.#rejections += 1
     if (result === 'accepted') this.#setFailure(null)
-    // A single failed try does not count as a failure.
-    else if (result === 'rejected' || delivery.attempts > 1) this.#setFailure(answer)
+    // A single failed try does not count as a failure, unless the next one has to wait.
+    else if (result === 'rejected' || delivery.attempts > 1 || (outcome.retryAfterMs ?? 0) > longWaitMs)
+      this.#setFailure(answer)
     if (outcome.isTooLarge && messages.length > 1) return this.#split(delivery, messages.length)
     if (result === 'accepted') return this.#finish(bound, 'delivered', answer)
     if (this.#rejections >= maxRejections || this.#isTooLate(bound)) return this.#finish(bound, 'failed', answer)
