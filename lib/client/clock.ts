@@ -23,7 +23,7 @@ export const restartClock = (): void => {
   samples = []
 }
 
-/** Takes a reading of the service's clock, made between two times of `performance.now()`. The median of the last five counts. */
+/** Adds a reading of the service's clock, made between two `performance.now()` times. The median of the last five counts. */
 export const syncClock = (serviceMs: number, sentMs = performance.now(), receivedMs = sentMs): void => {
   if (receivedMs - sentMs > maxRoundTripMs && samples.length > 0) return
   const ageMs = performance.now() - (sentMs + receivedMs) / 2

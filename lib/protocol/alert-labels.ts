@@ -26,6 +26,6 @@ export const alertStateLabels: Record<AlertState, string> = {
 
 export const alertStates = Object.keys(alertStateLabels) as AlertState[]
 
-/** "Evicted" of an eviction, "Ended" of a shutdown. */
+/** "Evicted" for an eviction, "Ended" for a shutdown. */
 export const alertStateLabel = ({ kind, state }: Pick<Alert, 'kind' | 'state'>): string =>
   state === 'ended' && kind !== 'eviction' ? 'Ended' : alertStateLabels[state]

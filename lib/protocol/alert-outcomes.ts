@@ -1,7 +1,7 @@
 import { quantile } from '#lib/statistics/means.ts'
 import type { Alert } from './alerts.ts'
 
-/** Outcomes that the history can be filtered by. Neither counts drills and test alerts. */
+/** Outcomes that the history can be filtered by. Both exclude drills and test alerts. */
 export const alertOutcomes = ['interrupted', 'unattended'] as const
 export type AlertOutcome = (typeof alertOutcomes)[number]
 
@@ -18,7 +18,7 @@ export const isEvicted = ({ kind, state }: Pick<Alert, 'kind' | 'state'>): boole
 /** Evicted while commands ran. */
 export const isInterrupted = (alert: Alert): boolean => isEvicted(alert) && (alert.work?.commands ?? 0) > 0
 
-/** It happened, and nobody had acknowledged it. */
+/** Happened without an acknowledgment. */
 export const isUnattended = ({ kind, state, acknowledged_ms }: Alert): boolean =>
   acknowledged_ms === null && (state === 'ended' || state === 'resolved' || (kind === 'failure' && state === 'passed'))
 

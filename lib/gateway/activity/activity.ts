@@ -92,11 +92,11 @@ export const withActivityRecord = async (
   }
 }
 
-/** Records a successful operation of the console itself. */
+/** Records a successful request that the console handled itself. */
 export const recordDone = (actor: Actor, what: Pick<Activity, 'operation' | 'subject'>): void =>
   store(actor, { ...what, at_ms: serviceNow(), status: 200 })
 
-/** Records what the console did by itself. */
+/** Records an action of the console itself. */
 export const recordByConsole = (account: string, what: Pick<Activity, 'at_ms' | 'operation' | 'subject'>): void =>
   put(account, { ...what, status: 200, person: 'Devdeck', browser: 'None', address: 'None' })
 

@@ -594,7 +594,7 @@ export class AlertBook {
     void this.#logSilence(silence, (alert) => silenceEnded(alert, by, nowMs))
   }
 
-  /** Also those that expired while the console was down. */
+  /** Includes those that expired while the console was down. */
   #expireSilences(): void {
     for (const silence of this.#silences.filter(({ until_ms }) => until_ms <= serviceNow())) {
       const { id: subject, until_ms: at_ms } = silence

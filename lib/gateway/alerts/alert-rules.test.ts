@@ -52,7 +52,7 @@ it('is handed over and unacknowledged without another alarm', () => {
     { at_ms: 6, what: 'handed_over', by: 'ada', to: 'ben' },
     { at_ms: 7, what: 'unacknowledged', by: 'ben' },
   ])
-  // Nobody has it at ten minutes, so it is raised again as if it had never been acknowledged.
+  // As if it had never been acknowledged.
   expect(dueReminder(undone, 10 * minute)).toMatchObject({ alarms: 2 })
   const over = closed(undone, 'ended', 9) as Alert
   expect([handedOver(over, 'ben', 'ada', 10), unacknowledged(over, 'ada', 10)]).toEqual([undefined, undefined])

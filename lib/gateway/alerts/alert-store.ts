@@ -187,7 +187,7 @@ export class AlertStore {
   async all(account: string, filter: AlertFilter & { closed_since_ms?: number | undefined }): Promise<Alert[]> {
     const { from_ms = 0, closed_since_ms, ...rest } = filter
     const { where, values } = whereOf(account, rest)
-    // Both have an index.
+    // Both expressions are indexed.
     const time = closed_since_ms === undefined ? occurredSql : closedSql
     const read = this.#prepare(
       `SELECT id, ${time} AS at_ms, alert FROM alerts
@@ -273,7 +273,7 @@ export class AlertStore {
     return row ? Number(row.looked_ms) : null
   }
 
-  /** With the writes that failed before, as every poll ends with it. */
+  /** Every poll ends with this, which retries failed writes. */
   setPolledMs(account: string, ms: number): void {
     this.#write(() => this.#run('INSERT OR REPLACE INTO looks VALUES (?, ?)', account, ms))
   }

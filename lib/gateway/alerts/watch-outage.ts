@@ -4,14 +4,14 @@ import { serviceNow } from '../upstream/clock.ts'
 const outageTimes = {
   /** An outage this long raises an alert. */
   raiseMs: 60_000,
-  /** A quiet stream is silent until it is reopened every minute. */
+  /** A stream without evictions is silent until it is reopened every minute. */
   lateMs: 90_000,
   checkMs: 1_000,
   /** After a longer gap between checks, this machine was asleep. */
   maxGapMs: 10_000,
 }
 
-/** What the console observes of an account's service, in its own time. */
+/** The console's view of an account's service, in its own time. */
 export interface Observed {
   /** When the eviction stream was lost or first requested; undefined while it is live. */
   lostMs: number | undefined
@@ -68,7 +68,7 @@ export class OutageMonitor {
     this.#checkedMs = nowMs
     const observed = this.#options.observe()
     const [worst, ...others] = outagesOf(observed, this.#watchingMs, nowMs)
-    // One from before a restart stays open until the service is seen.
+    // An alert from before a restart stays open until the service is seen.
     const alert = this.#options.alert()
     if (!worst) {
       if (observed.isReplaying || (observed.polledMs ?? 0) < this.#watchingMs) return

@@ -67,7 +67,7 @@ export class AccountReceivers {
     const known = alert.receivers ?? []
     const receivers = [...this.#channels.values()].flatMap(({ settings }) => {
       const isWanted = known.includes(settings.id) || (isFirst && wants(settings, alert))
-      // Of a test, only an incident has to be closed.
+      // The end of a test only matters if it closes an incident.
       const isNeeded = alert.kind !== 'test' || event === 'alert.test' || settings.format === 'pagerduty'
       return isWanted && isNeeded ? [settings.id] : []
     })

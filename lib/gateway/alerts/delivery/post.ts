@@ -59,7 +59,7 @@ const outcomeOf = (status: number, retryAfter: string | string[] | undefined): O
   return { result: 'rejected', answer, isTooLarge: status === 413 }
 }
 
-/** The wait of a Retry-After header in seconds or as a date. */
+/** Parses a Retry-After header: seconds or a date. */
 const waitMs = (header: string, nowMs: number): number | undefined => {
   const ms = /^\d{1,6}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs
   return ms > 0 ? ms : undefined

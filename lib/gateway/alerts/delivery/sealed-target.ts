@@ -2,7 +2,7 @@ import { sealData, unsealData } from 'iron-session'
 import { openingSecrets, sealingSecret } from '../../accounts/session-cookie.ts'
 import type { Target } from './receiver-fields.ts'
 
-/** With the API key to watch the account with while no page is open. */
+/** `api_key` watches the account while no page is open. */
 export interface SealedTarget extends Target {
   api_key: string
 }

@@ -15,7 +15,7 @@ interface Options {
   command: readonly string[]
   restarts: number
   kills: number
-  /** Repeats the times of an earlier report. */
+  /** Reproduces the random times of an earlier run. */
   seed?: number
 }
 
@@ -43,7 +43,7 @@ const rejects = (name: ReceiverName) => name === 'redirecting' || name === 'reje
 
 /**
  * Raises, acknowledges and closes alerts all the time, while the console is restarted and killed at random moments. One
- * receiver fails and one hangs until the last start, and two never accept a message.
+ * receiver fails and one hangs until the end, and two never accept a message.
  */
 export const receiverRounds = async ({ command, restarts, kills, seed = Date.now() }: Options): Promise<Report> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-receivers-'))
