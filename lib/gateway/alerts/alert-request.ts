@@ -23,5 +23,5 @@ export const read = <Schema extends z.ZodMiniType>(schema: Schema, value: unknow
   if (data !== undefined) return data
   const { path = [], message = 'is invalid' } = error?.issues[0] ?? {}
   const field = path.join('.')
-  throw new HttpError('invalid_argument', `${field} ${message}`.trim(), { field })
+  throw new HttpError('invalid_argument', `${field} ${message}`.trim(), field === '' ? {} : { field })
 }

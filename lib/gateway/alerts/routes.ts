@@ -85,7 +85,8 @@ const actions: Record<string, AlertAction> = {
     const { format, ...given } = read(ReportQuery, query)
     const now_ms = serviceNow()
     const { from_ms = periodStartMs('12h', now_ms), to_ms = now_ms } = inPeriod(given)
-    if (from_ms >= to_ms) throw new HttpError('invalid_argument', 'from_ms must be before to_ms', { field: 'from_ms' })
+    if (from_ms >= to_ms)
+      throw new HttpError('invalid_argument', 'The period must start before it ends', { field: 'from_ms' })
     const report = await shiftReport(storedAlerts(session), book.receivers.list(), { from_ms, to_ms, now_ms })
     if (format === 'json') return json(report satisfies ShiftReport)
     return new Response(shiftReportMarkdown(report), {
