@@ -79,7 +79,7 @@ interface Period {
 
 type Report = Omit<ShiftReport, 'complete_from_ms' | 'receivers'>
 
-/** `stored` are alerts that occurred from `from_ms` on; later ones count only while open at `to_ms`. */
+/** `stored` are alerts that occurred from `from_ms` on or were open then; later ones count only while open at `to_ms`. */
 export const shiftReportOf = (stored: readonly Alert[], { from_ms, to_ms, now_ms }: Period): Report => {
   const isWithin = (ms: number) => ms >= from_ms && ms < to_ms
   const all = stored.filter((alert) => isWithin(occurredMs(alert)) || alert.first_heard_ms < to_ms)

@@ -146,7 +146,7 @@ describe('GET /api/alerts/recap', () => {
 })
 
 describe('GET /api/alerts/report', () => {
-  it('200 as JSON and as Markdown, with deliveries and outages that reach into the period', async () => {
+  it('200 as JSON and as Markdown, with deliveries, and alerts still open from before', async () => {
     const from_ms = Date.UTC(2020, 0, 1, 22)
     const outage = alertOf({
       id: 'watch@1',
@@ -159,6 +159,10 @@ describe('GET /api/alerts/report', () => {
     })
     put(outage)
     put({ ...outage, id: 'watch@0', closed_ms: from_ms - 1 })
+    const failure = alertOf({ kind: 'failure', deadline_ms: from_ms - hourMs, first_heard_ms: from_ms - hourMs })
+    put({ ...failure, id: 'report:unseen' })
+    put({ ...failure, id: 'report:seen', state: 'seen', closed_ms: from_ms + 1 })
+    put({ ...failure, id: 'report:seen before', state: 'seen', closed_ms: from_ms - 1 })
     put(eviction('report:a', Date.now() - from_ms - hourMs, 120_000, { work: { commands: 2 } }))
     const [receiver] = (await get('/receivers')).receivers
     for (const [id, state, hours] of [
@@ -181,6 +185,9 @@ describe('GET /api/alerts/report', () => {
     const report = await get(`/report?${query}`)
     expect(report).toMatchObject({
       complete_from_ms: null,
+      kinds: [{ kind: 'eviction' }, { kind: 'failure', states: { new: 1, seen: 1 } }, { kind: 'watch' }],
+      open: { count: 1, items: [{ id: 'report:unseen' }] },
+      failed: { count: 0 },
       outages: { count: 1, total_ms: hourMs, items: [{ id: 'watch@1' }] },
       interrupted: { count: 1, of: 1, commands: 2, items: [{ id: 'report:a' }] },
       receivers: [{ id: receiver.id, host: '127.0.0.1:9', delivered: 2, failed: 1, waiting: 0, failure: null }],

@@ -24,14 +24,14 @@ export const shiftReport = async (
 ): Promise<ShiftReport> => {
   const { from_ms, to_ms } = period
   const alerts = await store.all(account, { from_ms })
-  // An outage that began before the period can reach into it.
-  const outages = (await store.all(account, { kind: 'watch', to_ms: from_ms })).filter(
+  // An earlier failure or outage may still have been open.
+  const earlier = (await store.all(account, { to_ms: from_ms })).filter(
     ({ closed_ms }) => closed_ms === null || closed_ms >= from_ms,
   )
   const counts = store.outbox.deliveryCounts(account, from_ms, to_ms)
   const prunedBeforeMs = store.prunedBeforeMs(account)
   return {
-    ...shiftReportOf([...alerts, ...outages], period),
+    ...shiftReportOf([...alerts, ...earlier], period),
     complete_from_ms: prunedBeforeMs !== null && prunedBeforeMs > from_ms ? prunedBeforeMs : null,
     receivers: receivers.map(({ id, name, format, host, failure, waiting }) => {
       const { delivered = 0, failed = 0 } = counts.get(id) ?? {}
