@@ -168,7 +168,10 @@ it('silences by metadata until a time, and names who', async () => {
   expect((await ask('DELETE', `/silences/${body.id}`)).status).toBe(200)
   expect((await ask('DELETE', `/silences/${body.id}`)).status).toBe(404)
   expect((await ask('POST', '/silences', { metadata: {}, until_ms })).body).toMatchObject({ code: 'invalid_argument' })
-  expect((await ask('POST', '/silences', { metadata: { a: 'b' }, until_ms: 1 })).body.field).toBe('until_ms')
+  for (const wrong of [1, until_ms + 367 * 24 * 3_600_000])
+    expect((await ask('POST', '/silences', { metadata: { a: 'b' }, until_ms: wrong })).body.field).toBe('until_ms')
+  const proto = JSON.parse('{"__proto__":"b","a":"b"}')
+  expect((await ask('POST', '/silences', { metadata: proto, until_ms })).status).toBe(400)
 })
 
 it('schedules a drill on the local service and cancels it', async () => {

@@ -6,11 +6,17 @@ const jsonType = /^application\/json *(;|$)/i
 export const readJsonBody = async (request: Request, maxBytes?: number): Promise<unknown> => {
   const bytes = await readBody(request, maxBytes)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const body: unknown = JSON.parse(text)
+    if (!protoKey.test(text)) return body
   } catch {
     throw new HttpError('invalid_argument', 'The body is not valid JSON')
   }
+  // Schemas drop it without an error, which would widen a filter.
+  throw new HttpError('invalid_argument', '__proto__ is not a valid key')
 }
+
+const protoKey = /"__proto__"\s*:/
 
 /** The bytes of a JSON request body, empty if there is none. Rejects other types, compressed and oversized bodies. */
 export const readBody = async (request: Request, maxBytes = defaultMaxBodyBytes): Promise<Uint8Array<ArrayBuffer>> => {

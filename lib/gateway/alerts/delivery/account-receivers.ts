@@ -55,8 +55,11 @@ export class AccountReceivers {
     })
   }
 
+  /** Without those that are paused. */
   failing(): FailingReceiver[] {
-    return this.list().flatMap(({ id, name, host, failure }) => (failure ? [{ id, name, host, ...failure }] : []))
+    return this.list().flatMap(({ id, name, host, failure, is_paused }) =>
+      failure && !is_paused ? [{ id, name, host, ...failure }] : [],
+    )
   }
 
   /**
@@ -153,6 +156,7 @@ export class AccountReceivers {
     if (known) {
       known.settings = settings
       known.channel.update(settings)
+      this.#options.onChange()
     } else this.#start(settings)
   }
 

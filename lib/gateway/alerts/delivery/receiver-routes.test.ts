@@ -114,6 +114,16 @@ it('changes, pauses and deletes a receiver, and records each as activity', async
   ])
 })
 
+it('counts a failing receiver until it is paused', async () => {
+  const { id } = (await ask('POST', '', chat())).body as Receiver
+  const failing = () => alertBookFor({ account: { id: 'own', name: 'own' }, api_key: ownKey }).receivers.failing()
+  status = 500
+  await ask('POST', `/${id}/test`)
+  expect(failing()).toMatchObject([{ id, answer: 'HTTP 500' }])
+  await ask('POST', `/${id}`, { is_paused: true })
+  expect(failing()).toEqual([])
+})
+
 it.each([
   ['name', { name: ' \u200B\u202E' }],
   ['url', { url: 'ftp://host/' }],
