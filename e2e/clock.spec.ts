@@ -56,8 +56,8 @@ test('a clock ten minutes ahead or behind changes no number on any page', async 
     body: { name: 'timed-box', metadata: { team: 'core' }, launch_parameters: { keep_alive_time_seconds: 840 } },
   })
   await service.executions.executeAsync({ params: { id }, body: { command: 'echo begun; sleep 3600' } })
-  const gone = await service.devboxes.createAndAwaitRunning({ body: { name: 'evicted-box' } })
-  await service.evictions.schedule({ body: { devbox_id: gone.id, eviction_deadline_ms: Date.now() + 1_000 } })
+  const evicted = await service.devboxes.createAndAwaitRunning({ body: { name: 'evicted-box' } })
+  await service.evictions.schedule({ body: { devbox_id: evicted.id, eviction_deadline_ms: Date.now() + 1_000 } })
   await service.evictions.schedule({ body: { devbox_id: id, eviction_deadline_ms: Date.now() + 500_000 } })
   // Through the console, so that it is in its activity.
   const created = await right.request.post(`${url}/api/v1/axons`, {
@@ -99,7 +99,7 @@ test('a clock ten minutes ahead or behind changes no number on any page', async 
   await showsSame(paths.axon(axon.id, 'events'), 'published')
   await showsSame(paths.activity(), 'axons.create')
 
-  // What a page sends is by the service's clock, too.
+  // Requests use the service's clock, too.
   await ahead.goto(url + paths.axons())
   await ahead.getByRole('button', { name: 'Created' }).first().click()
   await ahead.getByRole('button', { name: 'Last hour' }).click()
@@ -116,7 +116,7 @@ test('a clock ten minutes ahead or behind changes no number on any page', async 
   await dialog.getByRole('button', { name: 'Silence alerts' }).click()
   await expect(dialog).toBeHidden()
 
-  await showsSame(paths.evictions(), /until in (29|30) min/)
+  await showsSame(paths.evictions(), /ends in (29|30) min/)
   await expect(ahead.getByText('This computer’s clock is 10 min ahead')).toBeVisible()
   await showsSame(paths.evictionHistory(), 'evicted-box')
   await showsSame(paths.shiftReport(), 'evicted-box')

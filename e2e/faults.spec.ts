@@ -172,7 +172,7 @@ test('slow, failing and foreign responses leave the page usable', async ({ page 
   const lists = '/v1/devboxes/disk_snapshots'
   const held: ServerResponse[] = []
   intercept = (path, response) => path === lists && held.push(response) > 0
-  // The server gives up first, then the page asks itself.
+  // The server's request times out first, then the page sends its own.
   const asking = page.waitForRequest((request) => request.url().includes(`/api${lists}`))
   await page.goto(`${consoleUrl}/snapshots`)
   const ofPage = await asking

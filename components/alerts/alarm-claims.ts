@@ -10,6 +10,10 @@ interface Claims {
   atMs: number
 }
 
+export const toastMs = 30_000
+/** A hidden tab waits this long for a visible one to announce first. */
+export const takeoverMs = 1_500
+
 const tab = `${Math.random()}`
 /** Time in which only the tab that shows the toast may add further alarms to it. */
 const growMs = 5_000
@@ -20,12 +24,12 @@ const seen = new Map<string, number | undefined>()
 
 /**
  * Claims the alarms, or other announcements by their key, that no tab has claimed yet. While another tab's toast of
- * `toastMs` is shown, new ones are left to that tab for `waitMs`. Without storage every tab announces every alarm.
+ * `shownMs` is shown, new ones are left to that tab for `waitMs`. Without storage every tab announces every alarm.
  */
 export const claimAlarms = async (
   alerts: readonly Alert[],
   account: string,
-  { toastMs = 0, keyOf = alarmOf }: { toastMs?: number; keyOf?: (alert: Alert) => string },
+  { shownMs = 0, keyOf = alarmOf }: { shownMs?: number; keyOf?: (alert: Alert) => string },
 ): Promise<{ alerts: Alert[]; waitMs?: number }> => {
   const nowMs = serviceNow()
   const seenKey = (alert: Alert) => `${account} ${keyOf(alert)}`
@@ -39,7 +43,7 @@ export const claimAlarms = async (
     return await withAnnounced(async (store) => {
       const before: Claims | undefined = await resultOf(store.get(account))
       const stored = new Set(before?.alarms)
-      const isShownElsewhere = before !== undefined && before.tab !== tab && nowMs - before.atMs < toastMs
+      const isShownElsewhere = before !== undefined && before.tab !== tab && nowMs - before.atMs < shownMs
       const isLeft = (alert: Alert) => isShownElsewhere && nowMs - (seen.get(seenKey(alert)) ?? nowMs) < growMs
       const fresh = unclaimed.filter((alert) => !stored.has(keyOf(alert)))
       const left = new Set(fresh.filter(isLeft))

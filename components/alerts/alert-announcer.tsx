@@ -18,7 +18,7 @@ import {
   reminderMs,
   severityOf,
 } from '#lib/protocol/alerts.ts'
-import { claimAlarms } from './alarm-claims.ts'
+import { claimAlarms, takeoverMs, toastMs } from './alarm-claims.ts'
 import { type AlertFeed, alarmOf, audibleAlerts, timeLeftMs, urgencyOf, worstFirst } from './alert-feed.ts'
 import { alertSettings, playAlertSound } from './alert-settings.ts'
 import { type Announcement, announcementLine, announcementOf } from './announcement.ts'
@@ -55,8 +55,6 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
 }
 
 const gatherMs = 2_000
-/** A hidden tab waits this long for a visible one to announce first. */
-const takeoverMs = 1_500
 
 const isAhead = (alert: Alert, nowMs: number) => hasHappened(alert) || timeLeftMs(alert.deadline_ms, nowMs) > 0
 
@@ -71,7 +69,7 @@ const useAnnouncements = (feed: AlertFeed, account: string, alarms: string) => {
       timer.current = undefined
       const nowMs = serviceNow()
       const due = audibleAlerts(latest.current, nowMs).filter((alert) => alert.state === 'new' && isAhead(alert, nowMs))
-      const { alerts, waitMs } = await claimAlarms(due, account, { toastMs })
+      const { alerts, waitMs } = await claimAlarms(due, account, { shownMs: toastMs })
       if (waitMs !== undefined) timer.current ??= setTimeout(announce, waitMs)
       if (alerts.length === 0) return
       lastMs.current = performance.now()
@@ -148,7 +146,6 @@ const useIcon = (feed: AlertFeed, isOut: boolean) => {
 }
 
 const maxSeparate = 3
-const toastMs = 30_000
 const evictionsToast = 'evictions'
 
 /** Announces alarms in this tab: toasts, and sound and notifications if they are turned on. */

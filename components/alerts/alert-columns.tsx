@@ -21,8 +21,6 @@ export const nameColumn: Column<Alert> = {
 
 export const isLoss = ({ kind }: Alert) => kind === 'end' || kind === 'failure' || kind === 'watch'
 
-export const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job' && kind !== 'watch'
-
 export const kindColumn: Column<Alert> = {
   id: 'kind',
   header: 'Kind',

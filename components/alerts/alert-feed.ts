@@ -145,6 +145,8 @@ export const alertName = ({
 }: Pick<Alert, 'kind' | 'devbox_id' | 'devbox_name' | 'job'>): string =>
   specialNames[kind] ?? job?.name ?? (devbox_name || devbox_id)
 
+export const isAboutDevbox = ({ kind }: Alert) => kind !== 'test' && kind !== 'job' && kind !== 'watch'
+
 const specialNames: Partial<Record<Alert['kind'], string>> = { test: 'Test alert', watch: 'Devdeck' }
 
 /** Identifies one alarm of an alert. Each is announced once. */

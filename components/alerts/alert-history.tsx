@@ -21,7 +21,8 @@ import { alertKindLabels, alertKinds, alertStateLabels, alertStates } from '#lib
 import { type AlertOutcome, alertOutcomes, isEvicted } from '#lib/protocol/alert-outcomes.ts'
 import { type AlertPeriod, alertPeriods } from '#lib/protocol/alert-period.ts'
 import { type Alert, maxStoredAlerts } from '#lib/protocol/alerts.ts'
-import { isAboutDevbox, kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
+import { kindColumn, metadataColumn, nameColumn, nodeColumn, stateColumn } from './alert-columns.tsx'
+import { isAboutDevbox } from './alert-feed.ts'
 import { PeriodFields } from './period-fields.tsx'
 import { type AlertHistoryQuery, alertHistoryAddress, alertQueries } from './queries.ts'
 

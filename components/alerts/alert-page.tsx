@@ -20,8 +20,8 @@ import { formatCountOf } from '#lib/browser/format.ts'
 import { alertKindLabels } from '#lib/protocol/alert-labels.ts'
 import { type Alert, canAcknowledge, hasHappened, isOpen, isSilenced } from '#lib/protocol/alerts.ts'
 import { AlertMenu, isRunning, useAlertActions } from './alert-actions.tsx'
-import { isAboutDevbox, Kind } from './alert-columns.tsx'
-import { alertName, timeLeftMs } from './alert-feed.ts'
+import { Kind } from './alert-columns.tsx'
+import { alertName, isAboutDevbox, timeLeftMs } from './alert-feed.ts'
 import { AlertLog } from './alert-log.tsx'
 import { AlertStateBadge } from './alert-state.tsx'
 import { alertEvent, groupConsequence } from './alert-text.ts'
@@ -244,7 +244,7 @@ const SilencedBy = ({ alert }: { alert: Alert }) => {
   const silences = feed.silences.filter(({ id }) => ids.split(' ').includes(id))
   return silences.map(({ id, by, until_ms, comment }) => (
     <Fact key={id} label="Silenced">
-      by <VisibleText max={100}>{by}</VisibleText> until <RelativeTime ms={until_ms} />
+      by <VisibleText max={100}>{by}</VisibleText>, ends <RelativeTime ms={until_ms} />
       {comment && (
         <>
           : <VisibleText max={500}>{comment}</VisibleText>

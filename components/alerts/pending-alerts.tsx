@@ -28,8 +28,8 @@ import {
   isSilenced,
 } from '#lib/protocol/alerts.ts'
 import { AlertMenu, devboxesOf, isRunning, newOf, useAlertActions } from './alert-actions.tsx'
-import { isAboutDevbox, isLoss, Kind, State } from './alert-columns.tsx'
-import { alertName, lastConfirmedMs, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
+import { isLoss, Kind, State } from './alert-columns.tsx'
+import { alertName, isAboutDevbox, lastConfirmedMs, timeLeftMs, type Urgency, urgencyOfTime } from './alert-feed.ts'
 import { useAlertSelection } from './alert-selection.ts'
 import { groupName, groupState, groupTitle } from './alert-text.ts'
 import { Countdown } from './countdown.tsx'

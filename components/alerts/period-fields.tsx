@@ -25,7 +25,7 @@ const dayMs = 24 * 60 * minuteMs
 
 interface PeriodFieldsProps {
   value: PeriodParams
-  /** Label of no period, if that is a choice. */
+  /** Label of the option for no period, if there is one. */
   any?: string
   onChange: (period: PeriodParams) => void
 }

@@ -54,7 +54,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
               <MetadataChips metadata={silence.metadata} />
               <p className="text-sm text-muted">
                 {feed.open.filter((alert) => isSilenced(alert, [silence], silence.created_ms)).length} pending silenced
-                until <RelativeTime ms={silence.until_ms} />, by <VisibleText max={40}>{silence.by}</VisibleText>
+                by <VisibleText max={40}>{silence.by}</VisibleText>, ends <RelativeTime ms={silence.until_ms} />
                 {silence.comment && (
                   <>
                     : <VisibleText max={200}>{silence.comment}</VisibleText>

@@ -1,7 +1,7 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Camera, CircleCheck, Info, Play } from 'lucide-react'
-import { alertName } from '#components/alerts/alert-feed.ts'
+import { alertName, isAboutDevbox } from '#components/alerts/alert-feed.ts'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { devboxMutations, devboxQueries } from '#components/devboxes/queries.ts'
 import { Badge } from '#components/ui/badge.tsx'
@@ -45,7 +45,7 @@ export const Recap = ({ account }: { account: string }) => {
       {recap ? (
         <Parts recap={recap} since={shortTime(recap.from_ms, zone)} />
       ) : error ? (
-        <ErrorState compact title="What happened could not be loaded" error={error} query={query} />
+        <ErrorState compact title="Recent alerts could not be loaded" error={error} query={query} />
       ) : (
         <p className="py-2 text-muted">Loading</p>
       )}
@@ -149,12 +149,11 @@ const Rows = ({ count, alerts, history }: Omit<PartProps, 'title' | 'isLoss'>) =
 
 const Row = ({ alert }: { alert: Alert }) => {
   const { id, kind, devbox_id, acknowledged_by, closed_ms, deadline_ms, watch, work } = alert
-  const isAboutDevbox = kind === 'eviction' || kind === 'end' || kind === 'failure'
   const name = <VisibleText max={60}>{watch ? watch.detail : alertName(alert)}</VisibleText>
   return (
     <li className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-1 py-1">
       <span className="min-w-0 flex-1 basis-48 font-medium">
-        {isAboutDevbox ? (
+        {isAboutDevbox(alert) ? (
           <TextLink href={paths.devbox(devbox_id)} prefetch={false} className="wrap-anywhere text-text">
             {name}
           </TextLink>
@@ -178,7 +177,7 @@ const Row = ({ alert }: { alert: Alert }) => {
       )}
       <RelativeTime ms={occurredMs(alert)} className="text-muted sm:w-20 sm:text-right" />
       <span className="flex items-center gap-1 max-sm:-ml-2 max-sm:basis-full">
-        {isAboutDevbox && <DevboxActions alert={alert} />}
+        {isAboutDevbox(alert) && <DevboxActions alert={alert} />}
         <ButtonLink size="sm" variant="ghost" icon={Info} href={paths.alert(id)} prefetch={false}>
           Details
         </ButtonLink>

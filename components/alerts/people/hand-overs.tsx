@@ -6,16 +6,12 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Alert, nameInText } from '#lib/protocol/alerts.ts'
-import { claimAlarms } from '../alarm-claims.ts'
+import { claimAlarms, takeoverMs, toastMs } from '../alarm-claims.ts'
 import { alertSettings, playAlertSound } from '../alert-settings.ts'
 import { notificationState, showNotification } from '../notifications.ts'
 import { alertQueries } from '../queries.ts'
 import { alertsName } from './alerts-name.ts'
 import { isHeldBy, useOwnLabel } from './own-name.ts'
-
-const toastMs = 30_000
-/** A hidden tab waits this long for a visible one to announce first. */
-const takeoverMs = 1_500
 
 /** Announces alerts that somebody else handed over to this person, once per browser. */
 export const HandOverAnnouncer = ({ account }: { account: string }) => {

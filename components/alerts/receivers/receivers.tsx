@@ -116,7 +116,7 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
           <Summary receiver={receiver} />
         </div>
         <div className="flex flex-wrap items-center gap-2 max-sm:w-full max-sm:pl-5.5">
-          {latest && <RelativeTime ms={latest.at_ms} prefix="last" className="mr-1 text-sm text-muted" />}
+          {latest && <RelativeTime ms={latest.at_ms} prefix="last message" className="mr-1 text-sm text-muted" />}
           {waiting > 0 && !is_paused && (
             <Button size="sm" icon={RotateCw} busy={retry.isPending} onClick={() => retry.mutate(id)}>
               Retry now
