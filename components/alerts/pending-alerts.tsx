@@ -217,7 +217,7 @@ const columns: Column<PendingRow>[] = [
       ) : (
         <PendingState alert={row.alerts[0]} />
       ),
-    meta: { priority: 3, width: '30%' },
+    meta: { priority: 3, width: '26%' },
   },
   {
     id: 'metadata',

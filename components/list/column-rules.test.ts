@@ -32,6 +32,9 @@ it("keeps the name's width next to flexible, percentage and pixel columns", () =
     42,
     (11.5 + 25) / 0.5,
   ])
+  // A percentage is of the whole table, with its checkboxes and actions.
+  const extras = { hasSelection: true, hasRowActions: true }
+  expect(shownFromRem([name, { priority: 3, width: '75%' }], extras)).toEqual([0, (11.5 + 7.75) / 0.25])
 })
 
 it('hides a column below its threshold, and its line in the card above it', () => {

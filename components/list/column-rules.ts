@@ -45,15 +45,18 @@ export const shownFromRem = (columns: readonly RuledColumn[], { hasSelection, ha
     inRow.push(column)
     const isLast = rank === order.length - 1
     // While columns are hidden the row also needs its "Show more" button.
-    last = Math.max(last, edges + minWidthOf(inRow) + (isLast ? 0 : moreRem))
+    last = Math.max(last, minWidthOf(inRow, edges + (isLast ? 0 : moreRem)))
     from[at] = isInRow(column) ? last : Math.max(wideRem, last)
   }
   return from
 }
 
-/** Minimum width of the name and these columns. Columns without a width get equal shares, as wide as the widest needs. */
-const minWidthOf = (columns: readonly RuledColumn[]): number => {
-  let fixedRem = 0
+/**
+ * Minimum width of the edges, the name and these columns. Percentages are of that width. Columns without a width get equal
+ * shares, as wide as the widest needs.
+ */
+const minWidthOf = (columns: readonly RuledColumn[], edges: number): number => {
+  let fixedRem = edges
   let percent = 0
   // The name always shares the remaining space, whatever width was chosen for it.
   let flexible = 1
