@@ -257,12 +257,12 @@ const SilencedBy = ({ alert }: { alert: Alert }) => {
 const SentTo = ({ alert: { receivers: ids = [] } }: { alert: Alert }) => {
   const { data } = useQuery(receiverQueries.list())
   if (!data) return null
-  const told = data.receivers.filter(({ id }) => ids.includes(id))
-  const deleted = ids.length - told.length
+  const notified = data.receivers.filter(({ id }) => ids.includes(id))
+  const deleted = ids.length - notified.length
   return (
     <Fact label="Receivers">
       {ids.length === 0 && <span className="text-muted">None</span>}
-      {told.map(({ id, name, failure }, index) => (
+      {notified.map(({ id, name, failure }, index) => (
         <Fragment key={id}>
           {index > 0 && ', '}
           <TextLink href={`${paths.evictions()}#receivers`} prefetch={false}>
@@ -271,7 +271,7 @@ const SentTo = ({ alert: { receivers: ids = [] } }: { alert: Alert }) => {
           {failure && <span className="text-danger"> (failing)</span>}
         </Fragment>
       ))}
-      {deleted > 0 && `${told.length > 0 ? ', ' : ''}${deleted} deleted since`}
+      {deleted > 0 && `${notified.length > 0 ? ', ' : ''}${deleted} deleted since`}
     </Fact>
   )
 }
