@@ -330,11 +330,12 @@ export class AlertBook {
 
   get #observed(): Observed {
     const { lastHeardMs = null, unreadable, unreadableSinceMs, isReplaying = true } = this.#watch ?? {}
+    const isMissing = this.#stream?.is_missing === true
     return {
-      lostMs: this.#watchHealth.lostMs,
+      lostMs: isMissing ? undefined : this.#watchHealth.lostMs,
       isRefused: this.#stream?.state === 'refused',
-      isReplaying,
-      heardMs: lastHeardMs,
+      isReplaying: isReplaying && !isMissing,
+      heardMs: isMissing ? null : lastHeardMs,
       unreadable: unreadableSinceMs ? { sinceMs: unreadableSinceMs, reason: unreadable?.reason ?? '' } : undefined,
       polledMs: this.#poller.health.looked_ms,
       pollFailure: this.#poller.failure,

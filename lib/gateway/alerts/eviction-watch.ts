@@ -12,6 +12,8 @@ export interface EvictionStreamState {
   state: 'live' | 'retrying' | 'refused'
   attempt: number
   retry_at_ms?: number
+  /** The service has no eviction stream. */
+  is_missing?: true
 }
 
 export type EvictionEvent =
@@ -56,6 +58,7 @@ const minDeadlineMs = 1e12
 /** Leaves room for the deadline in alert ids. */
 const maxIdLength = 240
 const forgetExpiredMs = 24 * 3_600_000
+const missingCodes = ['not_found', 'not_implemented']
 
 /** Follows the service's eviction stream with one key, from construction until `close`. */
 export class EvictionWatch {
@@ -75,6 +78,7 @@ export class EvictionWatch {
   /** Connections in a row that sent unreadable events, and the time of the first event. */
   #unreadableRow = { connections: 0, sinceMs: 0 }
   #isUnreadable = false
+  #wasLive = false
   /** Infinity while connecting. */
   #openedMs = Number.POSITIVE_INFINITY
   #events = 0
@@ -188,7 +192,8 @@ export class EvictionWatch {
           this.#failedMs = Date.now()
           const isRefused = error !== undefined && isFinalCode(error.code)
           const attempt = (this.#upstream?.attempt ?? 0) + 1
-          this.#setUpstream(isRefused ? 'refused' : 'retrying', attempt, error?.retry_at_ms)
+          const isMissing = !this.#wasLive && missingCodes.includes(error?.code ?? '')
+          this.#setUpstream(isRefused ? 'refused' : 'retrying', attempt, error?.retry_at_ms, isMissing)
         },
       },
     })
@@ -225,6 +230,7 @@ export class EvictionWatch {
 
   #begin({ headers }: Response): void {
     this.#openedMs = Date.now()
+    this.#wasLive = true
     this.#isUnreadable = false
     const toRepeat = headers.get(pendingCountHeader)
     this.#toRepeat = toRepeat !== null && /^\d+$/.test(toRepeat) ? Number(toRepeat) : undefined
@@ -323,9 +329,14 @@ export class EvictionWatch {
       if (serviceNow() - deadlineMs > forgetExpiredMs) this.#expired.delete(id)
   }
 
-  #setUpstream(state: EvictionStreamState['state'], attempt: number, retry_at_ms?: number): void {
+  #setUpstream(state: EvictionStreamState['state'], attempt: number, retry_at_ms?: number, isMissing = false): void {
     if (state === this.#upstream?.state && attempt === this.#upstream.attempt) return
-    this.#upstream = { state, attempt, ...(retry_at_ms !== undefined && { retry_at_ms }) }
+    this.#upstream = {
+      state,
+      attempt,
+      ...(retry_at_ms !== undefined && { retry_at_ms }),
+      ...(isMissing && { is_missing: true }),
+    }
     this.#onEvent({ event: 'upstream', data: this.#upstream })
   }
 }

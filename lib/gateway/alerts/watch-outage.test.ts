@@ -162,6 +162,17 @@ it.each<[string, NonNullable<Alert['watch']>['cause'], number, () => Promise<unk
   expect(page.outages()).toMatchObject([{ state: 'resolved', alarms: 1 }])
 })
 
+it('does not alert about a service without an eviction stream', async () => {
+  await gateway.close()
+  status.stream = 404
+  gateway = await startConsole(service)
+  page = openPage()
+  await vi.waitFor(() => expect(page.book.health().state).toBe('refused'), soon)
+  await vi.waitFor(() => expect(page.book.pollHealth().looked_ms).not.toBeNull(), soon)
+  vi.advanceTimersByTime(120_000)
+  expect([page.book.sees, page.outages()]).toEqual([true, []])
+})
+
 it('stays the same alert across a restart and an acknowledgment', async () => {
   status = { stream: 503, poll: 503 }
   await cut('retrying')
