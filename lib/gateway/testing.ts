@@ -80,8 +80,6 @@ export const startConsole = async (
         void handleAsWebRequest(request, response, route)
     }),
   )
-  // On a slow machine a connection may be idle for longer than the default of 5 s.
-  server.keepAliveTimeout = 0
   reserveFileDescriptors(server)
   server.on('clientError', onClientError)
   server.on('upgrade', socketUpgrades([checkSocket, ...terminalSockets, liveSocket(new ServiceMonitor(times))]))

@@ -112,6 +112,8 @@ const requireRouterState = ({ headers }: IncomingMessage): void => {
 
 export const serverOptions: ServerOptions = {
   headersTimeout: 10_000,
+  // Longer than clients keep an idle connection (nginx: 60 s): they would send a request while we close it.
+  keepAliveTimeout: 75_000,
   // Covers the largest upload on a slow line; stalled bodies end sooner.
   requestTimeout: 3_600_000,
   // Half-open requests end within 12 s.
