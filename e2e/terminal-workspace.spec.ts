@@ -379,7 +379,7 @@ test('a phone shows one pane at a time', async ({ signedIn: page, product }) => 
   await expect(pane(page, 'a')).toBeVisible()
   await expect(pane(page, 'b')).toBeHidden()
   await says(page, 'a', prompt)
-  await page.getByRole('button', { name: /1 of 3/ }).click()
+  await page.getByRole('button', { name: /1 of 3/ }).press('Enter')
   await expect(pane(page, 'b')).toBeVisible()
   await expect(pane(page, 'a')).toBeHidden()
   await says(page, 'b', prompt)
