@@ -9,7 +9,6 @@ import { isoTime } from '#lib/browser/format.ts'
 import { alertStateLabel } from '#lib/protocol/alert-labels.ts'
 import type { Alert, AlertEntry, AlertState } from '#lib/protocol/alerts.ts'
 
-/** What happened to an alert, oldest first. */
 export const AlertLog = ({ alert }: { alert: Alert }) => {
   const zone = useShownZone()
   const { log = [] } = alert

@@ -3,7 +3,7 @@ import { type Alert, type AlertGroup, hasHappened, nameInText } from '#lib/proto
 import { alarmOf } from './alert-feed.ts'
 import { alertEvent, groupConsequence, groupName } from './alert-text.ts'
 
-/** What a toast or a notification says about alarms that are announced together. */
+/** Text of one toast or notification for several alarms. */
 export interface Announcement {
   first: Alert
   alarms: readonly string[]

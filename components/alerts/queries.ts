@@ -66,7 +66,7 @@ export const alertQueries = {
       placeholderData: keepPreviousData,
       refetchInterval: pollEvery(reportsMs),
     }),
-  /** Of the last 12 hours if `from_ms` is missing. */
+  /** Covers the last 12 hours without `from_ms`. */
   recap: (from_ms: number | undefined) =>
     queryOptions({
       queryKey: ['alerts', 'recap', from_ms],

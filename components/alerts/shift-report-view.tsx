@@ -141,7 +141,7 @@ const shownNames = 3
 const People = ({ people }: ShiftReport) => (
   <Section title="People">
     {people.count === 0 ? (
-      <p className="text-muted">Nobody acted on an alert.</p>
+      <p className="text-muted">No one handled an alert in this period.</p>
     ) : (
       <Facts>
         {people.items.map((person) => (

@@ -23,7 +23,7 @@ import type { AlertRecap, RecapPart } from '#lib/protocol/alert-recap.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { useLastLook } from './last-look.ts'
 
-/** What happened to devboxes since this browser last showed the overview. */
+/** Evictions, losses and outages since this browser last showed the overview. */
 export const Recap = ({ account }: { account: string }) => {
   const look = useLastLook(account)
   const query = useQuery({ ...alertQueries.recap(look?.since_ms ?? undefined), enabled: look !== undefined })

@@ -13,7 +13,7 @@ export interface ReceiverValues {
   every: string
 }
 
-/** What a change leaves out stays as it is. The format can't be changed. */
+/** When editing, omitted fields keep their values, and the format is fixed. */
 export interface ReceiverInput {
   name: string
   format?: ReceiverFormat
