@@ -11,7 +11,7 @@ import type {
 
 export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigures, ScenarioChange, ScoreScale }
 
-export type ReportFormat = 'json' | 'csv' | 'md'
+export type ReportFormat = 'json' | 'csv' | 'md' | 'html' | 'junit'
 
 export type ReportTable = 'agents' | 'pairs' | 'excluded_scenarios'
 

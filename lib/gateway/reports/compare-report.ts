@@ -1,17 +1,33 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { amount, comparedScenarios, type NameOf, runNames, sameAgentJob } from '#lib/protocol/report-words.ts'
-import type { AgentIdentity, ComparedPair, CompareReport, Verdict } from '#lib/protocol/reports.ts'
+import type {
+  AgentIdentity,
+  ComparedPair,
+  CompareReport,
+  ReportChoice,
+  ReportFormat,
+  Verdict,
+} from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
+import { type JobSource, jobSource } from './job-source.ts'
 import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { compareMarkdown } from './markdown.ts'
-import { jobReader, parseReportRequest, respondIn, runInSteps } from './report-request.ts'
+import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
 const maxJobs = 10
+
+interface CompareQuery extends ReportChoice {
+  jobs: readonly string[]
+  /** One of the jobs or one of their runs. */
+  baseline: string
+}
+
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
 
 /**
  * `GET /api/benchmark-jobs/compare?jobs=a,b&baseline=a&format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`.
@@ -19,38 +35,48 @@ const maxJobs = 10
  */
 export const compareReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
-    const { format, rule, metric, threshold, table, param } = parseReportRequest(request, ['jobs', 'baseline', 'table'])
-    const ids = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
-    if (ids.length === 0 || ids.length > maxJobs)
-      throw new HttpError('invalid_argument', `jobs must be 1 to ${maxJobs} job IDs, separated by commas`, {
-        field: 'jobs',
-      })
-    const read = await jobReader(request)
-    const jobs: BenchmarkJob[] = []
-    // One at a time: each may be megabytes, and failures of a wrong key are counted.
-    for (const id of ids) jobs.push(requireMetric(await read.get(id, `jobs.${id}`), metric))
-    const baseline = param('baseline') ?? (ids[0] as string)
-    const agents = jobs.flatMap(agentsOf)
-    const complete = jobs.every(isComplete)
-    const comparison = await runInSteps(
-      comparing({ agents, complete, threshold }, rule, baselineChoice(agents, ids, baseline)),
-    )
-    const reported = jobs.map(reportedJob)
-    const judged = judgedTogether(jobs)
-    const report: CompareReport = {
-      jobs: reported,
-      baseline,
-      rule,
-      complete,
-      verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }),
-      ...judged,
-      ...comparison,
-      incomparable: incomparabilities(jobs, comparison),
-      ...comparability(jobs),
-      notes: notesOf({ rule, complete, ...judged, ...comparison }),
-    }
-    return respondIn(format, report, (each) => reportCsv(each, table), compareMarkdown)
+    const { format, table, query } = parseCompareReport(new URL(request.url).searchParams)
+    const report = await compareReportOf(await jobSource(request), query)
+    return respondIn(format, report, { csv: (each) => reportCsv(each, table), md: compareMarkdown })
   })
+
+const parseCompareReport = (searchParams: URLSearchParams) => {
+  const { format, table, choice, param } = parseReportParams(searchParams, formats, ['jobs', 'baseline', 'table'])
+  const jobs = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
+  const [first] = jobs
+  if (first === undefined || jobs.length > maxJobs)
+    throw new HttpError('invalid_argument', `jobs must be 1 to ${maxJobs} job IDs, separated by commas`, {
+      field: 'jobs',
+    })
+  const query: CompareQuery = { ...choice, jobs, baseline: param('baseline') ?? first }
+  return { format, table, query }
+}
+
+const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<CompareReport> => {
+  const { failures: rule, metric, threshold, baseline } = query
+  const jobs: BenchmarkJob[] = []
+  // One at a time: each may be megabytes, and failures of a wrong key are counted.
+  for (const id of query.jobs) jobs.push(requireMetric(await source.get(id, `jobs.${id}`), metric))
+  const agents = jobs.flatMap(agentsOf)
+  const complete = jobs.every(isComplete)
+  const comparison = await runInSteps(
+    comparing({ agents, complete, threshold }, rule, baselineChoice(agents, query.jobs, baseline)),
+  )
+  const reported = jobs.map(reportedJob)
+  const judged = judgedTogether(jobs)
+  return {
+    jobs: reported,
+    baseline,
+    rule,
+    complete,
+    verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }),
+    ...judged,
+    ...comparison,
+    incomparable: incomparabilities(jobs, comparison),
+    ...comparability(jobs),
+    notes: notesOf({ rule, complete, ...judged, ...comparison }),
+  }
+}
 
 /**
  * Chooses the run to compare each agent with: in a baseline job the same agent and model (the second with the second), else

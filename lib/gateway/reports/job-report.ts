@@ -1,12 +1,19 @@
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
-import type { Report } from '#lib/protocol/reports.ts'
+import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
 import { handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
+import { type JobSource, jobSource } from './job-source.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
-import { jobReader, parseReportRequest, respondIn, runInSteps } from './report-request.ts'
+import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
+
+interface JobReportQuery extends ReportChoice {
+  job: string
+}
+
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
 
 /**
  * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`,
@@ -14,16 +21,27 @@ import { jobReader, parseReportRequest, respondIn, runInSteps } from './report-r
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
-    const { format, rule, metric, threshold, table } = parseReportRequest(request, ['table'])
-    const job = requireMetric(await (await jobReader(request)).get(id), metric)
-    const judgement = await runInSteps(judging({ agents: agentsOf(job), complete: isComplete(job), threshold }, rule))
-    const judged = judgedTogether([job])
-    const report: Report = {
-      job: reportedJob(job),
-      verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged }),
-      ...judgement,
-      ...judged,
-      notes: notesOf({ ...judgement, ...judged }),
-    }
-    return respondIn(format, report, (each) => reportCsv(each, table), reportMarkdown)
+    const { format, table, query } = parseJobReport(id, new URL(request.url).searchParams)
+    const report = await jobReportOf(await jobSource(request), query)
+    return respondIn(format, report, { csv: (each) => reportCsv(each, table), md: reportMarkdown })
   })
+
+const parseJobReport = (job: string, searchParams: URLSearchParams) => {
+  const { format, table, choice } = parseReportParams(searchParams, formats, ['table'])
+  const query: JobReportQuery = { job, ...choice }
+  return { format, table, query }
+}
+
+const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Report> => {
+  const { failures, metric, threshold } = query
+  const job = requireMetric(await source.get(query.job), metric)
+  const judgement = await runInSteps(judging({ agents: agentsOf(job), complete: isComplete(job), threshold }, failures))
+  const judged = judgedTogether([job])
+  return {
+    job: reportedJob(job),
+    verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged }),
+    ...judgement,
+    ...judged,
+    notes: notesOf({ ...judgement, ...judged }),
+  }
+}

@@ -1,15 +1,23 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { judgedBy, metricsOf } from '#lib/protocol/metrics.ts'
 import { agentLabel, amount, countOf, stepOf, type TrendStep, threeDecimals } from '#lib/protocol/report-words.ts'
-import type { ComparedPair, TrendPoint, TrendReport, Verdict } from '#lib/protocol/reports.ts'
+import type {
+  ComparedPair,
+  ReportChoice,
+  ReportFormat,
+  TrendPoint,
+  TrendReport,
+  Verdict,
+} from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { incomparabilities } from './incomparable.ts'
+import { type JobSource, jobSource } from './job-source.ts'
 import { evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
-import { type JobReader, jobReader, parseReportRequest, respondIn, runInSteps } from './report-request.ts'
+import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
 
 /** Jobs may be megabytes, and parsing them delays terminals in this process: read a few at a time, up to a limit. */
@@ -17,71 +25,92 @@ const pageSize = 5
 const maxRead = 200
 const [defaultPoints, maxPoints] = [10, 50]
 
+interface TrendQuery extends ReportChoice {
+  /** A job on the data set. */
+  job: string
+  agent: string | undefined
+  /** An empty text for agents without a model. */
+  model: string | undefined
+  last: number
+}
+
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
+
 /**
  * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md&failures=zero|leave_out`: results of an
  * agent on a job's data set in its most recent jobs. Defaults to the job's first agent; jobs without the metric are skipped.
  */
 export const trendReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
-    const { format, rule, metric, threshold, param } = parseReportRequest(request, ['job', 'agent', 'model', 'last'])
-    const last = parsePoints(param('last'))
-    const given = param('job')
-    if (!given) throw new HttpError('invalid_argument', 'job must be the ID of a job on the data set', { field: 'job' })
-    const reader = await jobReader(request)
-    const anchor = requireMetric(await reader.get(given), metric)
-    const agent = chooseAgent(anchor, param('agent'), param('model'))
-    const isOfAgent = (each: NamedAgent) => each.agent_name === agent.agent_name && each.model_name === agent.model_name
-    const found = await readJobs(reader, anchor, metric, isOfAgent, last)
-    const jobs = found.jobs.filter((job) => agentsOf(job).some(isOfAgent)).slice(-last)
-    const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
-    const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
-    const complete = found.jobs.every(isComplete)
-    const comparison = await runInSteps(
-      comparing({ agents, complete, threshold }, rule, (run) => previousRun(scored, run)),
-    )
-    const points = comparison.agents.map((figures): TrendPoint => {
-      const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
-      const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
-      const before = jobs.find(({ id }) => id === change?.b.job_id)
-      return {
-        job: reportedJob(job),
-        complete: isComplete(job),
-        figures,
-        change,
-        regression: regressionOf(change),
-        incomparable: before ? changedSince(before, job, isOfAgent, comparison.excluded_scenarios) : [],
-      }
-    })
-    const judged = judgedTogether(jobs.length > 0 ? jobs : [anchor])
-    const report: TrendReport = {
-      ...agent,
-      data_set: {
-        job_id: anchor.id,
-        job_name: anchor.name,
-        benchmark_name: anchor.job_source?.benchmark_name ?? null,
-        n_scenarios: anchor.job_spec?.scenario_ids.length ?? null,
-      },
-      rule,
-      complete,
-      is_unit_range: comparison.is_unit_range,
-      threshold: comparison.threshold,
-      metric: judged.metric,
-      // All metrics of the anchor: jobs without the chosen one are skipped.
-      metrics: metricsOf(anchor),
-      verdict: trendVerdict({ ...agent, ...judged, points }),
-      points,
-      agents: agentsOnDataSet(found.jobs),
-      n_jobs_read: found.read,
-      has_older_jobs: found.hasOlder,
-      n_jobs_of_data_set: found.jobs.length,
-      notes: [
-        'Jobs share a data set if they run the same benchmark or have at least half of their scenarios in common.',
-        'A regression is a significantly lower mean than in the previous job, on the scenarios both scored; a possible regression is lower by more than the standard error, but not significant.',
-        ...notesOf({ rule, complete, ...judged, ...comparison }),
-      ],
-    }
-    return respondIn(format, report, trendCsv, trendMarkdown)
+    const { format, query } = parseTrendReport(new URL(request.url).searchParams)
+    const report = await trendReportOf(await jobSource(request), query)
+    return respondIn(format, report, { csv: trendCsv, md: trendMarkdown })
   })
+
+const parseTrendReport = (searchParams: URLSearchParams) => {
+  const { format, choice, param } = parseReportParams(searchParams, formats, ['job', 'agent', 'model', 'last'])
+  const last = parsePoints(param('last'))
+  const job = param('job')
+  if (!job) throw new HttpError('invalid_argument', 'job must be the ID of a job on the data set', { field: 'job' })
+  const query: TrendQuery = { ...choice, job, agent: param('agent'), model: param('model'), last }
+  return { format, query }
+}
+
+const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<TrendReport> => {
+  const { failures: rule, metric, threshold, last } = query
+  const anchor = requireMetric(await source.get(query.job), metric)
+  const agent = chooseAgent(anchor, query.agent, query.model)
+  const isOfAgent = (each: NamedAgent) => each.agent_name === agent.agent_name && each.model_name === agent.model_name
+  const found = await readJobs(source, anchor, metric, isOfAgent, last)
+  const jobs = found.jobs.filter((job) => agentsOf(job).some(isOfAgent)).slice(-last)
+  const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
+  const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
+  const complete = found.jobs.every(isComplete)
+  const comparison = await runInSteps(
+    comparing({ agents, complete, threshold }, rule, (run) => previousRun(scored, run)),
+  )
+  const points = comparison.agents.map((figures): TrendPoint => {
+    const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
+    const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
+    const before = jobs.find(({ id }) => id === change?.b.job_id)
+    return {
+      job: reportedJob(job),
+      complete: isComplete(job),
+      figures,
+      change,
+      regression: regressionOf(change),
+      incomparable: before ? changedSince(before, job, isOfAgent, comparison.excluded_scenarios) : [],
+    }
+  })
+  const judged = judgedTogether(jobs.length > 0 ? jobs : [anchor])
+  return {
+    ...agent,
+    data_set: {
+      job_id: anchor.id,
+      job_name: anchor.name,
+      benchmark_name: anchor.job_source?.benchmark_name ?? null,
+      n_scenarios: anchor.job_spec?.scenario_ids.length ?? null,
+    },
+    rule,
+    complete,
+    is_unit_range: comparison.is_unit_range,
+    threshold: comparison.threshold,
+    metric: judged.metric,
+    // All metrics of the anchor: jobs without the chosen one are skipped.
+    metrics: metricsOf(anchor),
+    verdict: trendVerdict({ ...agent, ...judged, points }),
+    points,
+    agents: agentsOnDataSet(found.jobs),
+    n_jobs_read: found.read,
+    has_older_jobs: found.hasOlder,
+    n_jobs_of_data_set: found.jobs.length,
+    notes: [
+      'Jobs share a data set if they run the same benchmark or have at least half of their scenarios in common.',
+      'A regression is a significantly lower mean than in the previous job, on the scenarios both scored; a possible regression is lower by more than the standard error, but not significant.',
+      ...notesOf({ rule, complete, ...judged, ...comparison }),
+    ],
+  }
+}
 
 type NamedAgent = Pick<AgentIdentity, 'agent_name' | 'model_name'>
 
@@ -115,7 +144,7 @@ const namedAgents = (job: BenchmarkJob): NamedAgent[] => [
 
 /** Reads jobs on the anchor's data set, newest first, until the agent has run in `enough` of them. Returns oldest first. */
 const readJobs = async (
-  reader: JobReader,
+  source: JobSource,
   anchor: BenchmarkJob,
   metric: string | undefined,
   isOfAgent: (agent: NamedAgent) => boolean,
@@ -126,7 +155,7 @@ const readJobs = async (
   let [read, ofAgent, hasOlder] = [0, 0, true]
   let startingAfter: string | undefined
   while (hasOlder && read < maxRead && ofAgent < enough) {
-    const page = await reader.list(pageSize, startingAfter)
+    const page = await source.list(pageSize, startingAfter)
     for (const job of page.jobs) {
       if (!isOnDataSet(job) || (metric !== undefined && !metricsOf(job).includes(metric))) continue
       jobs.push(judgedBy(job, metric))

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import type { BenchmarkJob, BenchmarkJobList } from '#lib/contract/benchmark-jobs.ts'
+import { Id } from '#lib/contract/common.ts'
+import { requireCaller } from '../accounts/session-cookie.ts'
+import { verifyKey, withinLimit } from '../accounts/sign-in.ts'
+import type { KeyHolder } from '../accounts/types.ts'
+import { HttpError } from '../http/handle-request.ts'
+import { requireSameOrigin } from '../http/origin.ts'
+import { slot } from '../registry/registry.ts'
+import { clientFor, serviceIdentity, toHttpError } from '../upstream/client.ts'
+
+/** A job with 10,000 outcomes is a few megabytes. */
+const readTimeoutMs = 30_000
+
+/** The jobs that one key may read. */
+export interface JobSource {
+  /** Identifies the account and its service; key of what the console stores about jobs. */
+  account: string
+  /** `field`: request parameter to blame if the job doesn't exist. */
+  get: (id: string, field?: string) => Promise<BenchmarkJob>
+  list: (limit: number, startingAfter?: string) => Promise<BenchmarkJobList>
+}
+
+/** Reads jobs with the page's session or the script's own API key. */
+export const jobSource = async (request: Request): Promise<JobSource> => {
+  const given = request.headers.get('authorization')
+  if (given === null) return sourceOf(await requireCaller(request, 'read'), (read) => read())
+  requireSameOrigin((name) => request.headers.get(name), 'read')
+  const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
+  if (key === undefined) throw new HttpError('unauthenticated', 'Authorization must be `Bearer <API key>`')
+  const client = request.headers.get('x-devdeck-client') ?? 'unknown'
+  const account = await withinLimit(client, () => accountOf(key))
+  return sourceOf({ account, api_key: key }, (read) => withinLimit(client, read))
+}
+
+/** Accounts by the digest of their key. A key keeps its account; every read of a job still checks the key itself. */
+const accountsByKey = slot('accountsByKey', () => new Map<string, KeyHolder['account']>())
+const maxKnownKeys = 1_000
+
+const accountOf = async (key: string): Promise<KeyHolder['account']> => {
+  const accounts = accountsByKey()
+  const digest = createHash('sha256').update(`${serviceIdentity()} ${key}`).digest('base64url')
+  const known = accounts.get(digest)
+  if (known) return known
+  const account = await verifyKey(key)
+  if (accounts.size >= maxKnownKeys) accounts.clear()
+  accounts.set(digest, account)
+  return account
+}
+
+const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Promise<T>) => Promise<T>): JobSource => {
+  const { benchmarkJobs } = clientFor(api_key, readTimeoutMs)
+  const read = <T>(ask: () => Promise<T>) =>
+    limited(() => ask().catch((error: unknown) => Promise.reject(toHttpError(error))))
+  return {
+    account: `${serviceIdentity()} ${account.id}`,
+    get: async (id, field = 'id') => {
+      // The id becomes part of a path, so dots could lead elsewhere.
+      if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', `${id} is not a valid job ID`, { field })
+      return named(
+        await read(() => benchmarkJobs.get({ params: { id } })).catch((error: HttpError) => {
+          throw error.code === 'not_found' ? new HttpError('not_found', missingJob(id), { field }) : error
+        }),
+      )
+    },
+    list: async (limit, starting_after) => {
+      const page = await read(() =>
+        benchmarkJobs.list({ query: { limit, include_total_count: false, starting_after } }),
+      )
+      return { ...page, jobs: page.jobs.map(named) }
+    },
+  }
+}
+
+const missingJob = (id: string) =>
+  `No benchmark job with ID ${id}. It was deleted, belongs to another account, or the ID is mistyped.`
+
+const named = (job: BenchmarkJob): BenchmarkJob => (job.name.trim() ? job : { ...job, name: job.id })
