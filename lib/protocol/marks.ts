@@ -1,0 +1,82 @@
+import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { identifiedOutcomes } from './outcome-ids.ts'
+
+export const exclusionReasons = ['broken_task', 'infrastructure', 'other'] as const
+export type ExclusionReason = (typeof exclusionReasons)[number]
+
+/** Outcomes that people excluded from every number of a job, with the reason. */
+export interface Exclusion {
+  id: string
+  job_id: string
+  scenario_id: string
+  scenario_name: string
+  /** Null: all attempts of the scenario, by every agent. */
+  attempt_id: string | null
+  reason: ExclusionReason
+  note: string
+  by: string
+  at_ms: number
+}
+
+export interface RemovedExclusion extends Exclusion {
+  removed_by: string
+  removed_at_ms: number
+}
+
+/** Text that people attached to an attempt. Changes no number. */
+export interface Label {
+  id: string
+  job_id: string
+  scenario_id: string
+  scenario_name: string
+  attempt_id: string
+  label: string
+  note: string
+  by: string
+  at_ms: number
+}
+
+export interface ExclusionList {
+  exclusions: readonly Exclusion[]
+  /** Removed exclusions, most recently removed first. */
+  history: readonly RemovedExclusion[]
+}
+
+export interface LabelList {
+  labels: readonly Label[]
+}
+
+export const markLimits = {
+  /** Exclusions, and as many labels, per account. */
+  perAccount: 10_000,
+  perRequest: 1_000,
+  noteLength: 1_000,
+  labelLength: 60,
+} as const
+
+export interface IdentifiedAttempt {
+  attempt_id: string
+  benchmark_run_id: string
+  scenario_id: string
+  scenario_name: string
+}
+
+/** `position`: place among the attempts of the same agent and scenario, from 1. */
+const attemptIdOf = (
+  runId: string,
+  { scenario_run_id, scenario_definition_id, attempt }: ScenarioOutcome,
+  position: number,
+): string => scenario_run_id || `${runId} ${scenario_definition_id} ${attempt ?? position}`
+
+/** Attempts of a job by agent, in the order of its outcomes. */
+export const identifiedAttempts = (job: BenchmarkJob): IdentifiedAttempt[][] =>
+  identifiedOutcomes(job).map(({ benchmark_run_id, scenario_outcomes }) => {
+    const counts = new Map<string, number>()
+    return scenario_outcomes.map((outcome) => {
+      const { scenario_definition_id: scenario_id, scenario_name } = outcome
+      const position = (counts.get(scenario_id) ?? 0) + 1
+      counts.set(scenario_id, position)
+      const attempt_id = attemptIdOf(benchmark_run_id, outcome, position)
+      return { attempt_id, benchmark_run_id, scenario_id, scenario_name: scenario_name.trim() || scenario_id }
+    })
+  })
