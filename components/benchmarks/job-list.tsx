@@ -230,7 +230,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
               Trend
             </ButtonLink>
             <Button icon={Upload} onClick={() => startImport(null)}>
-              Import job
+              Import jobs
             </Button>
             {create}
           </>
@@ -460,7 +460,7 @@ const ImportDropZone = ({ onFile }: { onFile: (file: File) => void }) => {
       <div className="pointer-events-none fixed inset-0 z-40 flex items-center justify-center border-2 border-dashed border-accent bg-scrim">
         <p className="flex items-center gap-2 rounded-md bg-overlay px-3 py-2 text-lg font-medium shadow-overlay">
           <Upload aria-hidden className="size-4 shrink-0" />
-          Drop a job zip to import it
+          Drop a zip of jobs to import it
         </p>
       </div>
     )

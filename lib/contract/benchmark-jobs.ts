@@ -179,20 +179,37 @@ export const ConcurrencyChange = z.object({
 export const maxImportBytes = 8 * 1024 ** 3
 
 export const BenchmarkJobImport = z.object({
+  /** Ignored if the archive has several jobs. */
   name: z.optional(z.string().check(z.maxLength(256))),
+  /** For trials whose files don't name their agent or model. */
   agent_name: z.optional(z.string().check(z.maxLength(256))),
+  model_name: z.optional(z.string().check(z.maxLength(256))),
   /** Reward key used as the score. Default: `reward`, else the first key. */
   judged_metric: z.optional(z.string().check(z.maxLength(256))),
 })
 
 export type BenchmarkJobImport = z.output<typeof BenchmarkJobImport>
 
-export const BenchmarkJobImported = z.object({
+const importedFields = {
   job_id: z.string(),
   name: z.string(),
   already_imported: z.boolean(),
   n_trials: z.int(),
   warnings: z.array(z.string()),
+}
+const ImportedJob = z.object({
+  ...importedFields,
+  /** Folder in the archive. */
+  path: z.string(),
+  missing_names: z.array(openEnum(['agent_name', 'model_name'])),
+})
+export type ImportedJob = z.infer<typeof ImportedJob>
+
+/** The first job, and all jobs of the archive. */
+export const BenchmarkJobImported = z.object({
+  ...importedFields,
+  jobs: z.array(ImportedJob),
+  skipped: z.array(z.object({ path: z.string(), reason: z.string() })),
 })
 export type BenchmarkJobImported = z.infer<typeof BenchmarkJobImported>
 

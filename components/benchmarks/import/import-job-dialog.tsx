@@ -2,19 +2,17 @@
 import { useMutation } from '@tanstack/react-query'
 import { FileArchive, Upload } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { problemOf } from '#components/ui/problem.ts'
-import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatBytes, formatCountOf } from '#lib/browser/format.ts'
-import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
-import { WarningList } from '../job/job-warnings.tsx'
+import { formatBytes } from '#lib/browser/format.ts'
+import type { ImportedJob } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkJobMutations } from '../job/queries.ts'
+import { ImportSummary } from './import-summary.tsx'
 
 interface ImportJobDialogProps {
   dropped: File | null
@@ -24,6 +22,7 @@ interface ImportJobDialogProps {
 export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
   const [file, setFile] = useState<File | null>(dropped)
   const [agentName, setAgentName] = useState('')
+  const [modelName, setModelName] = useState('')
   const [metric, setMetric] = useState('')
   const [part, setPart] = useState(0)
   const leaving = useRef<AbortController>(undefined)
@@ -34,7 +33,7 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
     const abort = new AbortController()
     leaving.current = abort
     setPart(0)
-    const choices = { agent_name: agentName, judged_metric: metric }
+    const choices = { agent_name: agentName, model_name: modelName, judged_metric: metric }
     mutate({ file: chosen, choices, signal: abort.signal, onProgress: setPart })
   }
   const cancel = () => {
@@ -42,13 +41,18 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
     reset()
   }
   const problem = error ? problemOf(error) : null
+  const jobs = data?.jobs ?? []
+  const lacks = (name: ImportedJob['missing_names'][number]) => jobs.some((job) => job.missing_names.includes(name))
+  const lacksNames = lacks('agent_name') || lacks('model_name')
+  const hasNewName =
+    (lacks('agent_name') && agentName.trim() !== '') || (lacks('model_name') && modelName.trim() !== '')
   const metricError = problem?.field === 'judged_metric' ? problem.message : null
   return (
     <Dialog
       open
       onOpenChange={(isOpen) => isOpen || onClose()}
-      title="Import job"
-      description="Upload a zip of a job folder from Harbor or Terminal-Bench, or run logs downloaded from Devdeck."
+      title="Import jobs"
+      description="Upload a zip of one or more job folders from Harbor or Terminal-Bench, or run logs downloaded from Devdeck."
       busy={isPending}
       footer={
         <>
@@ -58,11 +62,21 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
               {file ? 'Choose another zip' : 'Choose zip'}
             </Button>
           )}
-          {data ? (
+          {data && lacksNames && (
+            <Button
+              icon={Upload}
+              disabledReason={hasNewName ? null : 'Enter a missing name first'}
+              onClick={() => file && send(file)}
+            >
+              Import again with names
+            </Button>
+          )}
+          {jobs.length === 1 && data && (
             <ButtonLink variant="primary" href={paths.benchmarkJob(data.job_id)}>
               Open job
             </ButtonLink>
-          ) : (
+          )}
+          {!data && (
             <Button
               variant="primary"
               icon={Upload}
@@ -80,7 +94,7 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
         ref={chooser}
         type="file"
         accept=".zip,application/zip"
-        aria-label="Zip of a job"
+        aria-label="Zip of jobs"
         className="sr-only"
         tabIndex={-1}
         onChange={({ target }) => {
@@ -97,28 +111,38 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
           </p>
         )}
         {!file && <p>Choose a zip, or drop one on the list of jobs.</p>}
+        {data && <ImportSummary imported={data} />}
+        {lacksNames && <p>Some trials don't record these names. Imported with names, they become another job.</p>}
+        {!isPending && (!data || lacks('agent_name')) && (
+          <TextField
+            label="Agent name"
+            optional
+            hint="Used for trials whose files don't name their agent."
+            placeholder="unknown agent"
+            value={agentName}
+            onText={setAgentName}
+          />
+        )}
+        {!isPending && (!data || lacks('model_name')) && (
+          <TextField
+            label="Model name"
+            optional
+            hint="Used for trials whose files don't name their model."
+            value={modelName}
+            onText={setModelName}
+          />
+        )}
         {!isPending && !data && (
-          <>
-            <TextField
-              label="Agent name"
-              optional
-              hint="Used for trials whose files don't name their agent."
-              placeholder="unknown agent"
-              value={agentName}
-              onText={setAgentName}
-            />
-            <TextField
-              label="Judged metric"
-              optional
-              hint="Reward key that scores are taken from. Default: reward, or the first key."
-              error={metricError}
-              value={metric}
-              onText={setMetric}
-            />
-          </>
+          <TextField
+            label="Judged metric"
+            optional
+            hint="Reward key that scores are taken from. Default: reward, or the first key."
+            error={metricError}
+            value={metric}
+            onText={setMetric}
+          />
         )}
         {isPending && <Sending part={part} />}
-        {data && <Summary imported={data} />}
         {error != null && metricError === null && <InlineError error={error} />}
       </div>
     </Dialog>
@@ -141,30 +165,3 @@ const Sending = ({ part }: { part: number }) => {
     </div>
   )
 }
-
-const Summary = ({ imported: { name, already_imported, n_trials, warnings } }: { imported: BenchmarkJobImported }) => (
-  <>
-    <Banner
-      tone={warnings.length > 0 ? 'attention' : 'ok'}
-      role="status"
-      title={
-        <>
-          {already_imported ? 'Already imported: ' : 'Imported: '}
-          <VisibleText max={120}>{name}</VisibleText>
-        </>
-      }
-    >
-      {formatCountOf(n_trials, 'trial')}
-      {already_imported && '; nothing was changed'}
-      {warnings.length > 0 ? `, ${formatCountOf(warnings.length, 'warning')}` : ', no warnings'}
-    </Banner>
-    {warnings.length > 0 && (
-      <section aria-label="Warnings" className="space-y-1">
-        <h3 className="font-medium">Warnings</h3>
-        <Scrolled className="max-h-60 overflow-auto">
-          <WarningList warnings={warnings} />
-        </Scrolled>
-      </section>
-    )}
-  </>
-)

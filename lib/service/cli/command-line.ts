@@ -125,6 +125,7 @@ const Flags = z.object({
   account: z._default(text(accountPattern, `must be ${accountRule}`), 'local'),
   name: z.optional(text(/^[^\p{C}]{1,100}$/u, 'must be 1 to 100 printable characters')),
   'agent-name': z.optional(z.string()),
+  'model-name': z.optional(z.string()),
   'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),
   in: z.optional(duration),
@@ -132,7 +133,7 @@ const Flags = z.object({
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = ['allow-private-network', 'stop-with-parent', 'strict-environments', 'validate-answers']
-const flagsOfOthers = ['account', 'name', 'agent-name', 'judged-metric', 'deadline', 'in']
+const flagsOfOthers = ['account', 'name', 'agent-name', 'model-name', 'judged-metric', 'deadline', 'in']
 const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
 
 interface Takes {
@@ -149,7 +150,7 @@ const commands = {
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
   drain: { flags: ['data-dir', 'deadline', 'in'], words: [], optionalWords: ['NODE'] },
   activate: { flags: ['data-dir'], words: ['NODE'] },
-  import: { flags: ['data-dir', 'account', 'agent-name', 'judged-metric'], words: ['DIR or ZIP'] },
+  import: { flags: ['data-dir', 'account', 'agent-name', 'model-name', 'judged-metric'], words: ['DIR or ZIP'] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
@@ -197,6 +198,7 @@ export const readCommandLine = (
     name,
     importChoices: {
       ...(flags.data['agent-name'] && { agent_name: flags.data['agent-name'] }),
+      ...(flags.data['model-name'] && { model_name: flags.data['model-name'] }),
       ...(flags.data['judged-metric'] && { judged_metric: flags.data['judged-metric'] }),
     },
     deadlineSeconds: flags.data.in ?? flags.data.deadline,
@@ -253,7 +255,8 @@ Commands
   drain [NODE]        Schedule the suspension of all devboxes of the running service, or of those on a node of its
                       cluster, which gets no others and is drained afterwards
   activate NODE       Cancel the drain of a node, or let a drained node get devboxes again
-  import DIR|ZIP      Import a Harbor job, or logs exported from Devdeck, as a job of the running service
+  import DIR|ZIP      Import results of Harbor or Terminal-Bench, or logs exported from Devdeck, into the running
+                      service: one job, or a folder of many
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
   recover             Restore devboxes, snapshots and objects whose database records are lost. Stop the service first
@@ -312,6 +315,7 @@ keys add
 import
   --account NAME      Account (local)
   --agent-name NAME   Agent name for trials that don't record one (unknown agent)
+  --model-name NAME   Model name for trials that don't record one
   --judged-metric KEY  Reward key to use as the score (reward, or the first key)
 
 recover

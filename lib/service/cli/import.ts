@@ -25,11 +25,14 @@ export const importJob = async ({ dataDir, account, importChoices, words: [given
   // A temporary key: existing keys aren't stored in readable form.
   const { id, key } = withKeys(dataDir, (keys) => keys.add({ account, name: 'import', nowMs: Date.now() }))
   try {
-    const { job_id, name, already_imported, n_trials, warnings } = await send(`${address}`, key, importChoices, archive)
+    const { jobs, skipped: skippedJobs } = await send(`${address}`, key, importChoices, archive)
     for (const each of skipped) console.error(`Skipped: ${each}`)
-    for (const each of warnings) console.error(`Warning: ${each}`)
-    const what = already_imported ? 'Already imported' : 'Imported'
-    console.log(`${what}: ${name} (${job_id}), ${countOf(n_trials, 'trial')}`)
+    for (const { path, reason } of skippedJobs) console.error(`Skipped: ${path}: ${reason}`)
+    for (const { job_id, name, already_imported, n_trials, warnings } of jobs) {
+      for (const each of warnings) console.error(`Warning: ${jobs.length > 1 ? `${name}: ` : ''}${each}`)
+      const what = already_imported ? 'Already imported' : 'Imported'
+      console.log(`${what}: ${name} (${job_id}), ${countOf(n_trials, 'trial')}`)
+    }
   } finally {
     withKeys(dataDir, (keys) => keys.revoke(id, Date.now()))
   }

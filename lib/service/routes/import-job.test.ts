@@ -336,13 +336,68 @@ describe('a Harbor job', () => {
     expect(job.state).toBe('completed')
   })
 
-  it('is rejected if the archive contains several', async () => {
-    const job = (id: string) => ({ 'config.json': { job_name: id }, 'a__aaaaaaa/result.json': one('a', 1) })
-    const { status, body } = await send(await zipOf({ ...jobAt('jobs/x', job('x')), ...jobAt('jobs/y', job('y')) }))
-    expect({ status, message: body.message }).toEqual({
-      status: 400,
-      message: expect.stringContaining('The archive contains 2 jobs; import one at a time: jobs/x, jobs/y'),
+  it('is one of several in an archive, of which a broken one is skipped', async () => {
+    const job = (id: string, reward: number) => ({
+      'config.json': { job_name: id },
+      'result.json': named(id, { n_total_trials: 1 }),
+      'a__aaaaaaa/result.json': one('a', reward),
     })
+    const run = (name: string) => ({
+      'results.json': {
+        benchmark_run_id: `bmr_${name}`,
+        name,
+        agent_name: name,
+        scenario_runs: [
+          { scenario_run_id: 'scr_1', scenario_id: 'scn_1', scenario_name: 's', state: 'completed', score: 1 },
+        ],
+      },
+    })
+    const files = {
+      ...jobAt('jobs/x', job('x', 1)),
+      ...jobAt('jobs/old/y', job('y', 0)),
+      ...jobAt('jobs/broken', { 'config.json': { job_name: 'broken' }, 'a__aaaaaaa/result.json': '{"task_name' }),
+      ...jobAt('jobs/unreadable', { ...run('unreadable'), 'b/scr_1_a': 'x', 'b/zzzzz_a/c': 'x' }),
+      ...jobAt('logs/one', run('one')),
+      'jobs/loose/pay/pay__aaaaaaa/result.json': one('pay', 0.5),
+      'jobs/loose/ship/ship__aaaaaaa/result.json': one('ship', 1),
+    }
+    const { job: first, jobs, skipped } = await imported(files)
+    const summary = jobs.map(({ name, path, n_trials, already_imported }) => [name, path, n_trials, already_imported])
+    expect(summary.toSorted()).toEqual([
+      ['loose', 'jobs/loose', 2, false],
+      ['one', 'logs/one', 1, false],
+      ['x', 'jobs/x', 1, false],
+      ['y', 'jobs/old/y', 1, false],
+    ])
+    expect(first.id).toBe(jobs[0]?.job_id)
+    expect(skipped.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+      { path: 'jobs/broken', reason: expect.stringContaining('no trial with a result') },
+      { path: 'jobs/unreadable', reason: expect.stringContaining('in place of a folder') },
+    ])
+    const { runs } = await service.client.scenarioRuns.list({ query: { scenario_id: 'scn_1' } })
+    expect(runs).toEqual([])
+    const again = await imported(files)
+    expect(again.jobs.map(({ already_imported }) => already_imported)).toEqual(jobs.map(() => true))
+    expect(again.skipped).toEqual(skipped)
+  })
+
+  it('has the chosen agent and model where its files name none', async () => {
+    const record = (agent: object) => ({ ...one('a', 1), config: { task: { path: 'a' }, agent }, agent_info: null })
+    const files = (agent: object) => ({
+      'result.json': named('unnamed', { n_total_trials: 1 }),
+      'a__aaaaaaa/result.json': record(agent),
+    })
+    const agentsOf = ({ job, jobs }: Awaited<ReturnType<typeof imported>>) => [
+      job.benchmark_outcomes?.map(({ agent_name, model_name }) => [agent_name, model_name]),
+      jobs[0]?.missing_names,
+    ]
+    expect(agentsOf(await imported(files({})))).toEqual([[['unknown agent', null]], ['agent_name', 'model_name']])
+    const names = { agent_name: 'solver', model_name: 'acme/small' }
+    const both = await importJob(service, files({}), names)
+    expect(agentsOf(both)).toEqual([[['solver', 'acme/small']], []])
+    expect((await importJob(service, files({}), names)).job_id).toBe(both.job_id)
+    const kept = { ...files({ name: 'codex', model_name: 'acme/large' }), 'result.json': named('named') }
+    expect(agentsOf(await importJob(service, kept, names))).toEqual([[['codex', 'acme/large']], []])
   })
 
   it('is imported as another job if it continued since the last import', async () => {

@@ -96,6 +96,7 @@ export const createScenarioRunStore = (database: Database) => {
 
   const adopt = database.prepare(`
     UPDATE scenario_runs SET benchmark_run_id = ?, replaced = 0 WHERE id IN (SELECT value FROM json_each(?))`)
+  const drop = database.prepare('DELETE FROM scenario_runs WHERE id IN (SELECT value FROM json_each(?))')
   const unfinishedImports = 'replaced = 1 AND benchmark_run_id IS NULL AND devbox_id IS NULL AND attempt IS NOT NULL'
 
   return {
@@ -108,6 +109,8 @@ export const createScenarioRunStore = (database: Database) => {
     /** Assigns imported scenario runs to their benchmark run, which counts them from now on. */
     adopt: (benchmarkRunId: string, ids: readonly string[]): void =>
       void adopt.run(benchmarkRunId, JSON.stringify(ids)),
+
+    drop: (ids: readonly string[]): void => void drop.run(JSON.stringify(ids)),
 
     dropUnfinishedImports: (): string[] => {
       const ids = table.where(unfinishedImports).map(({ id }) => id)

@@ -27,7 +27,11 @@ const JobResult = z.object({
   accuracy: optional(z.number()),
 })
 
-export const readHarborFolder = async (folder: string, givenName: string): Promise<ForeignJob> => {
+export const readHarborFolder = async (
+  folder: string,
+  givenName: string,
+  knownTrials?: readonly string[],
+): Promise<ForeignJob> => {
   const config = await documentOf(join(folder, 'config.json'), JobConfig)
   // Some versions write results.json.
   const [result, legacyResult] = [
@@ -47,7 +51,7 @@ export const readHarborFolder = async (folder: string, givenName: string): Promi
     { name: run?.agent_name ?? null, model_name: run?.model_name ?? null },
   ].flatMap(({ name, model_name }): AgentConfig[] => (name ? [{ name, type: 'job_agent', model_name }] : []))
   const jobAgents = configured.length > 0 ? configured : agentsOfEvals(Object.keys(known?.stats?.evals ?? {}))
-  const folders = await trialFolders(folder)
+  const folders = knownTrials ?? (await trialFolders(folder))
   const jobRecords = recordsOf(known, folders.length === 0)
   const trials: ForeignTrial[] = []
   const ids = new Map<string, string>()
@@ -115,8 +119,6 @@ const recordsOf = (known: z.output<typeof JobResult> | undefined, areAll: boolea
 
 /** The name comes from the archive and must not lead to other files. */
 const isFolderName = (name: string): boolean => /^[^/\0]{1,255}$/.test(name) && name !== '.' && name !== '..'
-
-export const isHarborFolder = async (folder: string): Promise<boolean> => (await trialFolders(folder)).length > 0
 
 const documentOf = async <S extends z.ZodMiniType>(path: string, schema: S) => {
   const read = await readJson(path)

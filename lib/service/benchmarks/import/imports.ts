@@ -1,11 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { AgentConfig, BenchmarkJobImport, BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
+import type {
+  AgentConfig,
+  BenchmarkJobImport,
+  BenchmarkJobImported,
+  ImportedJob,
+} from '#lib/contract/benchmark-jobs.ts'
 import type { ScoringResult } from '#lib/contract/scenario-runs.ts'
+import { reservedAgentNames } from '#lib/service/domain/agent-names.ts'
 import { jobEnd, runFailure, scenarioRunStateOf } from '#lib/service/domain/benchmark-jobs.ts'
 import { runScore } from '#lib/service/domain/benchmark-runs.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
@@ -17,9 +23,7 @@ import type { Stores } from '#lib/service/store/stores.ts'
 import { defaultMetric, missingMetric, type Outcome, rewardResult } from '../outcome.ts'
 import type { JobPlan } from '../plan.ts'
 import { earliest, type ForeignJob, type ForeignTask, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
-import { isHarborFolder, readHarborFolder } from './harbor-folder.ts'
-import { jobFolders, visibleEntries } from './job-folders.ts'
-import { readOwnExport } from './own-export.ts'
+import { findJobs } from './found-jobs.ts'
 import { requireRoom, unpack } from './unpack.ts'
 
 interface Options {
@@ -27,6 +31,12 @@ interface Options {
   workFolder: string
   logFolderOf: (scenarioRunId: string) => string
   quota: StorageQuota
+}
+
+/** Trials of a job that isn't complete yet. */
+interface Stored {
+  ids: string[]
+  bytes: number
 }
 
 const layoutErrors = ['EEXIST', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR', 'ENOTEMPTY', 'ERR_INVALID_ARG_VALUE']
@@ -63,27 +73,57 @@ export class Imports {
       await save(archive, file)
       const { skipped, firstSkipped, bytes } = await unpack(file, unpacked, room)
       this.#options.quota.require(account, bytes)
-      const job = await readJob(unpacked, choices.name ?? 'Imported job')
-      if (skipped > 0)
-        job.warnings.unshift({
-          sentence: `${countOf(skipped, 'file of the archive was', 'files of the archive were')} skipped: ${firstSkipped.join('; ')}`,
-          tasks: [],
-        })
-      return await this.#store(account, chosen(job, choices), choices.name)
+      return await this.#addAll(account, await findJobs(unpacked, choices.name ?? 'Imported job'), choices, {
+        skipped,
+        firstSkipped,
+      })
     } catch (error) {
       if (error instanceof NoJobError) throw invalid({ field: 'file', message: error.message })
-      if (layoutErrors.includes((error as NodeJS.ErrnoException).code ?? ''))
-        throw invalid({
-          field: 'file',
-          message: 'The archive has a file in place of a folder, a folder in place of a file, or an invalid name',
-        })
       throw error
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }
 
-  async #store(account: string, given: ChosenJob, name: string | undefined): Promise<BenchmarkJobImported> {
+  /** Throws the first job's error if none could be imported. */
+  async #addAll(
+    account: string,
+    found: Awaited<ReturnType<typeof findJobs>>,
+    choices: BenchmarkJobImport,
+    files: { skipped: number; firstSkipped: readonly string[] },
+  ): Promise<BenchmarkJobImported> {
+    const jobs: ImportedJob[] = []
+    const skipped: BenchmarkJobImported['skipped'] = []
+    const errors: Error[] = []
+    const name = found.length === 1 ? choices.name : undefined
+    for (const { path, read } of found) {
+      const stored: Stored = { ids: [], bytes: 0 }
+      try {
+        const job = chosen(await read(), choices)
+        if (files.skipped > 0 && found.length === 1) job.warnings.unshift({ sentence: sentenceOf(files), tasks: [] })
+        const imported = await this.#store(account, job, name, stored)
+        jobs.push({ ...imported, path: path || '.', missing_names: job.missingNames })
+      } catch (error) {
+        await this.#drop(account, stored)
+        const known = jobErrorOf(error)
+        if (!known) throw error
+        errors.push(known)
+        skipped.push({ path: path || '.', reason: known.message })
+      }
+    }
+    if (files.skipped > 0 && found.length > 1) skipped.push({ path: '.', reason: sentenceOf(files) })
+    const [first] = jobs
+    if (!first) throw errors[0] ?? new NoJobError(noJob)
+    const { path: _, missing_names: __, ...fields } = first
+    return { ...fields, jobs, skipped }
+  }
+
+  async #store(
+    account: string,
+    given: ChosenJob,
+    name: string | undefined,
+    stored: Stored,
+  ): Promise<Omit<ImportedJob, 'path' | 'missing_names'>> {
     const { store } = this.#options
     const job = this.#distinguishContinued(account, given)
     const warnings = warningsOf(job).map(
@@ -107,7 +147,7 @@ export class Imports {
       .sort((a, b) => configIndexOf(a.agent, job) - configIndexOf(b.agent, job))
       .map((run) => ({ id: newId('bmr'), ...run }))
     const ids = new Map<string, string[]>()
-    for (const { id, trials } of runs) ids.set(id, await this.#storeTrials(account, trials, job.metric))
+    for (const { id, trials } of runs) ids.set(id, await this.#storeTrials(account, trials, job.metric, stored))
     const planned = planOf(
       job,
       [...tasks].map(([id, task]) => ({ id, name: task.name })),
@@ -169,7 +209,12 @@ export class Imports {
     }
   }
 
-  async #storeTrials(account: string, trials: readonly NumberedTrial[], metric: string | null): Promise<string[]> {
+  async #storeTrials(
+    account: string,
+    trials: readonly NumberedTrial[],
+    metric: string | null,
+    stored: Stored,
+  ): Promise<string[]> {
     const { store, logFolderOf, quota } = this.#options
     const ids: string[] = []
     for (const part of chunksOf(trials)) {
@@ -177,19 +222,29 @@ export class Imports {
       store.scenarioRuns.transaction(() => {
         for (const row of rows) store.scenarioRuns.insertEnded(row)
       })
+      ids.push(...rows.map(({ id }) => id))
+      stored.ids.push(...rows.map(({ id }) => id))
       for (const [at, { logs }] of part.entries()) {
         const folder = logFolderOf((rows[at] as EndedScenarioRun).id)
         for (const { from, path } of logs) {
           const to = join(folder, ...path)
           await mkdir(dirname(to), { recursive: true, mode: 0o700 })
           await rename(from, to)
-          quota.add(account, 'run logs', (await stat(to)).size)
+          const { size } = await stat(to)
+          quota.add(account, 'run logs', size)
+          stored.bytes += size
         }
       }
-      ids.push(...rows.map(({ id }) => id))
       await nextTurn()
     }
     return ids
+  }
+
+  async #drop(account: string, { ids, bytes }: Stored): Promise<void> {
+    const { store, logFolderOf, quota } = this.#options
+    store.scenarioRuns.drop(ids)
+    for (const id of ids) await rm(logFolderOf(id), { recursive: true, force: true })
+    quota.add(account, 'run logs', -bytes)
   }
 
   #freeName(account: string, name: string): string {
@@ -210,29 +265,21 @@ const save = (archive: AsyncIterable<Uint8Array>, file: string): Promise<void> =
     createWriteStream(file, { mode: 0o600 }),
   )
 
-/** Reads the job in a folder, or in its only subfolder, however deep: zips exist in both forms. Throws a NoJobError. */
-const readJob = async (folder: string, name: string): Promise<ForeignJob> => {
-  const own = await readOwnExport(folder)
-  if (own) return own
-  const jobs = await jobFolders(folder)
-  if (jobs.length > 1)
-    throw new NoJobError(
-      `The archive contains ${jobs.length} jobs; import one at a time: ${jobs
-        .slice(0, 10)
-        .map((job) => relative(folder, job))
-        .join(', ')}`,
+const noJob = 'The archive contains neither a Harbor job with a folder per trial nor the logs of a benchmark run'
+
+const sentenceOf = ({ skipped, firstSkipped }: { skipped: number; firstSkipped: readonly string[] }): string =>
+  `${countOf(skipped, 'file of the archive was', 'files of the archive were')} skipped: ${firstSkipped.join('; ')}`
+
+/** What is wrong with one job of an archive, whose others can be imported. */
+const jobErrorOf = (error: unknown): Error | undefined => {
+  const { code } = error as NodeJS.ErrnoException
+  if (layoutErrors.includes(code ?? ''))
+    return new NoJobError(
+      'The archive has a file in place of a folder, a folder in place of a file, or an invalid name',
     )
-  if (jobs[0] !== undefined) return readHarborFolder(jobs[0], jobs[0] === folder ? name : basename(jobs[0]))
-  const [only, ...others] = await visibleEntries(folder)
-  if (only?.isDirectory() && others.length === 0) {
-    const inside = join(folder, only.name)
-    // A single folder is the job, unless it is a trial.
-    if ((await isHarborFolder(inside)) || !(await isHarborFolder(folder))) return readJob(inside, only.name)
-  }
-  if (await isHarborFolder(folder)) return readHarborFolder(folder, name)
-  throw new NoJobError(
-    'The archive contains neither a Harbor job with a folder per trial nor the logs of a benchmark run',
-  )
+  return error instanceof NoJobError || (error instanceof ServiceError && error.code === 'invalid_argument')
+    ? error
+    : undefined
 }
 
 type ChosenTrial = ForeignTrial & { agent: AgentConfig }
@@ -242,12 +289,16 @@ interface ChosenJob extends ForeignJob {
   /** Reward keys in order of appearance, and the one that scores the job. */
   metrics: string[]
   metric: string | null
+  missingNames: ImportedJob['missing_names']
 }
 
 const unknownAgent = 'unknown agent'
 
 /** Throws 400 for a metric that no trial has. Different choices create different jobs from the same files. */
-const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImport): ChosenJob => {
+const chosen = (
+  job: ForeignJob,
+  { agent_name, model_name, judged_metric }: Omit<BenchmarkJobImport, 'name'>,
+): ChosenJob => {
   const metrics = [...new Set(job.trials.flatMap(({ rewards }) => Object.keys(rewards ?? {})))]
   const chosenMetric = judged_metric?.trim() || null
   if (chosenMetric !== null && !metrics.includes(chosenMetric)) {
@@ -256,21 +307,35 @@ const chosen = (job: ForeignJob, { agent_name, judged_metric }: BenchmarkJobImpo
   }
   const ownMetric = metrics.find((each) => each === job.judgedMetric) ?? defaultMetric(metrics)
   const metric = chosenMetric ?? ownMetric
+  const agentName = agent_name?.trim() || null
+  const modelName = model_name?.trim() || null
   const unnamed = job.trials.filter(({ agent }) => agent.name === null).length
-  const agentName = agent_name?.trim() || unknownAgent
+  const lacksModel = job.trials.some(
+    ({ agent }) => agent.model_name == null && !reservedAgentNames.includes(agent.name ?? ''),
+  )
+  const trials = job.trials.map((trial) => {
+    const name = trial.agent.name ?? agentName ?? unknownAgent
+    const model = trial.agent.model_name ?? (reservedAgentNames.includes(name) ? null : modelName)
+    return { ...trial, agent: { ...trial.agent, name, model_name: model } }
+  })
   const warnings = [...job.warnings]
-  if (unnamed > 0 && agentName === unknownAgent)
+  if (unnamed > 0 && agentName === null)
     warnings.push({ sentence: `No file names the agent of ${countOf(unnamed, 'trial')}`, tasks: [] })
   return {
     ...job,
     identity: [
       job.identity,
-      ...(unnamed > 0 && agentName !== unknownAgent ? [`of ${agentName}`] : []),
+      ...(unnamed > 0 && agentName !== null ? [`of ${agentName}`] : []),
+      ...(lacksModel && modelName !== null ? [`with ${modelName}`] : []),
       ...(metric !== ownMetric ? [`by ${metric}`] : []),
     ].join(' '),
-    trials: job.trials.map((trial) => ({ ...trial, agent: { ...trial.agent, name: trial.agent.name ?? agentName } })),
+    trials,
     metrics,
     metric,
+    missingNames: [
+      ...(unnamed > 0 && agentName === null ? ['agent_name' as const] : []),
+      ...(lacksModel && modelName === null ? ['model_name' as const] : []),
+    ],
     warnings,
   }
 }

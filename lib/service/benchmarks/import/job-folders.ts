@@ -1,4 +1,3 @@
-import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ForeignTrial } from './foreign-job.ts'
@@ -8,7 +7,6 @@ const trialEntries = ['result.json', 'results.json', 'config.json', 'trial.log',
 /** Subfolders of a trial, which may contain files with the names of a trial's. */
 const partsOfTrial = ['agent', 'verifier', 'artifacts', 'steps']
 const jobKeys = ['n_total_trials', 'stats', 'trial_results', 'results', 'datasets', 'job_name', 'agents', 'run_id']
-const maxDepth = 8
 
 export const trialFolders = async (folder: string): Promise<string[]> => {
   const found: string[] = []
@@ -21,26 +19,12 @@ export const trialFolders = async (folder: string): Promise<string[]> => {
   return found
 }
 
-export const jobFolders = async (folder: string, depth = 0): Promise<string[]> => {
-  if (await isJob(folder)) return [folder]
-  if (depth === maxDepth || (depth > 0 && (await isTrial(folder)))) return []
-  const found: string[] = []
-  for (const name of await foldersIn(folder)) found.push(...(await jobFolders(join(folder, name), depth + 1)))
-  return found
-}
-
-/** Without the files that operating systems add. */
-export const visibleEntries = async (folder: string): Promise<Dirent[]> =>
-  (await readdir(folder, { withFileTypes: true })).filter(
-    ({ name }) => name !== '__MACOSX' && name !== '.DS_Store' && name !== 'Thumbs.db',
-  )
-
-const isTrial = async (folder: string): Promise<boolean> => {
+export const isTrial = async (folder: string): Promise<boolean> => {
   const inside = await readdir(folder)
   return trialEntries.some((name) => inside.includes(name))
 }
 
-const isJob = async (folder: string): Promise<boolean> => {
+export const isJob = async (folder: string): Promise<boolean> => {
   for (const file of ['result.json', 'results.json', 'config.json', 'run_metadata.json']) {
     const read = await readJson(join(folder, file))
     const isObject = 'value' in read && typeof read.value === 'object' && read.value !== null
@@ -49,9 +33,9 @@ const isJob = async (folder: string): Promise<boolean> => {
   return false
 }
 
-const foldersIn = async (folder: string): Promise<string[]> =>
-  (await visibleEntries(folder))
-    .filter((entry) => entry.isDirectory() && !partsOfTrial.includes(entry.name))
+export const foldersIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory() && entry.name !== '__MACOSX' && !partsOfTrial.includes(entry.name))
     .map(({ name }) => name)
     .sort()
 

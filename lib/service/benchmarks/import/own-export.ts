@@ -37,11 +37,17 @@ const Results = z.object({
 })
 type ScenarioRun = z.output<typeof Results>['scenario_runs'][number]
 
-export const readOwnExport = async (folder: string): Promise<ForeignJob | undefined> => {
+const resultsIn = async (folder: string): Promise<z.output<typeof Results> | undefined> => {
   const read = await readJson(join(folder, 'results.json'))
-  const parsed = 'value' in read ? Results.safeParse(read.value) : undefined
-  if (!parsed?.success) return undefined
-  const { benchmark_run_id, name, agent_name, model_name, scenario_runs } = parsed.data
+  return 'value' in read ? Results.safeParse(read.value).data : undefined
+}
+
+export const isOwnExport = async (folder: string): Promise<boolean> => (await resultsIn(folder)) !== undefined
+
+export const readOwnExport = async (folder: string): Promise<ForeignJob> => {
+  const results = await resultsIn(folder)
+  if (!results) throw new NoJobError('results.json is not an exported run')
+  const { benchmark_run_id, name, agent_name, model_name, scenario_runs } = results
   const counted = scenario_runs.filter(({ replaced, state }) => !replaced && !activeStates.includes(state))
   if (counted.length === 0) throw new NoJobError('The archived run has no scenario runs that have ended')
   const agent = { name: agent_name ?? name, type: 'job_agent' as const, model_name }
@@ -79,10 +85,10 @@ export const readOwnExport = async (folder: string): Promise<ForeignJob | undefi
     name: name ?? benchmark_run_id,
     startedMs: earliest(trials.map((trial) => trial.startedMs)),
     endedMs: latest(trials.map((trial) => trial.endedMs)),
-    hasEnded: parsed.data.state !== 'running',
-    expectedTrials: parsed.data.n_total_trials,
-    judgedMetric: parsed.data.judged_metric,
-    settings: parsed.data.settings,
+    hasEnded: results.state !== 'running',
+    expectedTrials: results.n_total_trials,
+    judgedMetric: results.judged_metric,
+    settings: results.settings,
     trials,
     warnings,
   }
