@@ -35,7 +35,7 @@ test('two jobs are found, selected and compared, and the address restores the co
   await expect(differences.getByRole('row', { name: /vs the same in before/ })).toContainText('+0.167 (n = 3)')
   await expect(page.getByText(/solver in after the change scores 0\.167 higher than in before/)).toBeVisible()
   const inMarkdown = await page.request.get(
-    `${product.url}/api/benchmark-jobs/compare?jobs=${before},${after}&format=md`,
+    `${product.url}/api/benchmark-jobs/compare/report?jobs=${before},${after}&format=md`,
   )
   for (const words of (await inMarkdown.text()).split('\n\n').slice(1, 3))
     await expect(page.getByText(words)).toBeVisible()

@@ -56,7 +56,34 @@ export interface Incomparability {
   text: string
 }
 
-/** Response of `GET /api/benchmark-jobs/compare`. */
+export type GateKind = 'no_regression' | 'superior' | 'non_inferior'
+
+export interface GateRun {
+  a: AgentIdentity
+  /** Null if the baseline has no run of this agent. */
+  b: AgentIdentity | null
+  passed: boolean
+  decided: boolean
+  reason: string
+  /** a - b. */
+  difference: number | null
+  /** End of the difference's 95% CI that is compared with the margin. */
+  bound: number | null
+  p_adjusted: number | null
+}
+
+export interface GateResult {
+  kind: GateKind
+  /** Of `non_inferior`: how much worse the true mean may be. */
+  margin: number | null
+  passed: boolean
+  /** False if a run can't be compared or a job hasn't ended; then `passed` is false as well. */
+  decided: boolean
+  sentence: string
+  runs: readonly GateRun[]
+}
+
+/** Response of `GET /api/benchmark-jobs/compare/report`. */
 export interface CompareReport extends ScoreScale, JudgedMetric {
   jobs: readonly ReportedJob[]
   baseline: string
@@ -67,6 +94,8 @@ export interface CompareReport extends ScoreScale, JudgedMetric {
   agents: readonly AgentFigures[]
   pairs: readonly ComparedPair[]
   excluded_scenarios: Judgement['excluded_scenarios']
+  /** Null unless a gate was requested. */
+  gate: GateResult | null
   incomparable: readonly Incomparability[]
   same: readonly string[]
   /** Settings that some jobs don't report and that may differ. */

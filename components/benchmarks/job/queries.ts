@@ -52,7 +52,7 @@ interface Compared extends ReportChoice {
 }
 
 export const compareAddress = (compared: Compared, format: ReportFormat = 'json', table?: ReportTable): string =>
-  consoleUrl('/api/benchmark-jobs/compare', {
+  consoleUrl('/api/benchmark-jobs/compare/report', {
     ...compared,
     baseline: compared.baseline || undefined,
     format,

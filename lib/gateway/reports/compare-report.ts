@@ -12,10 +12,12 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
+import { type Gate, gateOf, parseGate, unfinishedJobs } from './gate.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
 import { type JobSource, jobSource } from './job-source.ts'
 import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
+import { gateJunit } from './junit.ts'
 import { compareMarkdown } from './markdown.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
@@ -25,35 +27,46 @@ interface CompareQuery extends ReportChoice {
   jobs: readonly string[]
   /** One of the jobs or one of their runs. */
   baseline: string
+  gate: Gate | undefined
 }
 
-const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'junit']
 
 /**
- * `GET /api/benchmark-jobs/compare?jobs=a,b&baseline=a&format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`.
- * `baseline` is one of the jobs (default: the first) or one of their runs. `metric` and `threshold` as for one job.
+ * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|junit&table=agents|pairs|excluded_scenarios`.
+ * `baseline` is one of the jobs (default: the first) or one of their runs. `failures`, `metric` and `threshold` as for one job;
+ * `gate=no_regression|superior|non_inferior` with `margin` decides whether the compared runs pass.
  */
 export const compareReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { format, table, query } = parseCompareReport(new URL(request.url).searchParams)
     const report = await compareReportOf(await jobSource(request), query)
-    return respondIn(format, report, { csv: (each) => reportCsv(each, table), md: compareMarkdown })
+    return respondIn(format, report, {
+      csv: (each) => reportCsv(each, table),
+      md: compareMarkdown,
+      junit: gateJunit,
+    })
   })
 
+const own = ['jobs', 'baseline', 'gate', 'margin']
+
 const parseCompareReport = (searchParams: URLSearchParams) => {
-  const { format, table, choice, param } = parseReportParams(searchParams, formats, ['jobs', 'baseline', 'table'])
+  const { format, table, choice, param } = parseReportParams(searchParams, formats, [...own, 'table'])
   const jobs = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
   const [first] = jobs
   if (first === undefined || jobs.length > maxJobs)
     throw new HttpError('invalid_argument', `jobs must be 1 to ${maxJobs} job IDs, separated by commas`, {
       field: 'jobs',
     })
-  const query: CompareQuery = { ...choice, jobs, baseline: param('baseline') ?? first }
+  const gate = parseGate(param('gate'), param('margin'))
+  if (format === 'junit' && !gate)
+    throw new HttpError('invalid_argument', 'format=junit requires a gate', { field: 'gate' })
+  const query: CompareQuery = { ...choice, jobs, baseline: param('baseline') ?? first, gate }
   return { format, table, query }
 }
 
 const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<CompareReport> => {
-  const { failures: rule, metric, threshold, baseline } = query
+  const { failures: rule, metric, threshold, baseline, gate } = query
   const jobs: BenchmarkJob[] = []
   // One at a time: each may be megabytes, and failures of a wrong key are counted.
   for (const id of query.jobs) jobs.push(requireMetric(await source.get(id, `jobs.${id}`), metric))
@@ -72,6 +85,7 @@ const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<
     verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }),
     ...judged,
     ...comparison,
+    gate: gate ? gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs)) : null,
     incomparable: incomparabilities(jobs, comparison),
     ...comparability(jobs),
     notes: notesOf({ rule, complete, ...judged, ...comparison }),

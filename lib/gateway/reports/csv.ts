@@ -15,7 +15,10 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
   const name = namesOf(report.agents)
   const [names, cells] = {
     agents: [['agent_name', 'model_name'], report.agents.map((agent) => agentCells(agent, ks))] as const,
-    pairs: [['a_agent_name', 'b_agent_name'], report.pairs.map(pairCells)] as const,
+    pairs: [
+      ['a_agent_name', 'b_agent_name'],
+      report.pairs.map((pair) => ({ ...pairCells(pair), ...gateCells(report, pair) })),
+    ] as const,
     excluded_scenarios: [
       ['scenario_id', 'scenario_name', 'missing_from'],
       report.excluded_scenarios.map(({ missing_from, ...scenario }) => ({
@@ -65,6 +68,20 @@ const pairCells = (pair: PairFigures) => {
     ...prefixed('b', pair.b),
     ...Object.fromEntries(figures),
     reasons: reasonCell(pair.reasons),
+  }
+}
+
+const gateCells = (report: Report | CompareReport, { a }: PairFigures) => {
+  const gate = 'gate' in report ? report.gate : null
+  if (!gate) return {}
+  const run = gate.runs.find((each) => each.a.benchmark_run_id === a.benchmark_run_id)
+  return {
+    gate: gate.kind,
+    gate_margin: gate.margin,
+    gate_passed: run?.passed ?? null,
+    gate_decided: run?.decided ?? null,
+    gate_bound: run?.bound ?? null,
+    gate_reason: run?.reason ?? null,
   }
 }
 

@@ -52,6 +52,7 @@ export const reportMarkdown = (report: Report): string => {
 export const compareMarkdown = (report: CompareReport): string => {
   const name = runNames(report)
   return page('Comparison of benchmark jobs', [
+    ...(report.gate ? [`**${escaped(report.gate.sentence)}**`] : []),
     ...sentences(report.verdict),
     list(report.jobs.map((job) => `${text(job.name)} (${code(job.id)}, ${text(job.state)})`)),
     ...metricLine(report),

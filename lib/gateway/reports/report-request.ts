@@ -30,14 +30,14 @@ export const parseReportParams = (
   }
 }
 
-const numberOf = (field: string, given: string | undefined): number | undefined => {
+export const numberOf = (field: string, given: string | undefined): number | undefined => {
   if (given === undefined) return undefined
   if (!/^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(given) || !Number.isFinite(Number(given)))
     throw new HttpError('invalid_argument', `${field} must be a number`, { field })
   return Number(given)
 }
 
-const oneOf = <T extends string>(field: string, values: readonly T[], given: string): T => {
+export const oneOf = <T extends string>(field: string, values: readonly T[], given: string): T => {
   const found = values.find((value) => value === given)
   if (found === undefined)
     throw new HttpError('invalid_argument', `${field} must be one of ${values.join(', ')}`, { field })

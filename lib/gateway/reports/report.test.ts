@@ -226,6 +226,34 @@ describe('GET /api/benchmark-jobs/compare', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_argument', message: expect.any(String) })
   })
 
+  it('200 with a gate as JSON, CSV, Markdown and JUnit', async () => {
+    const gated = (format: string, rule = 'gate=non_inferior&margin=0.5') =>
+      compared(`/report?jobs=${job.id},${later.id}&${rule}&format=${format}`)
+    const { gate, pairs }: CompareReport = await (await gated('json')).json()
+    expect(gate).toMatchObject({ kind: 'non_inferior', margin: 0.5, passed: true, decided: true })
+    expect(gate?.runs).toMatchObject([{ a: { job_id: later.id }, b: { job_id: job.id }, bound: pairs[0]?.ci_low }])
+    expect((await (await gated('md')).text()).split('\n')[2]).toMatch(/^\*\*Gate passed \(not worse .*\*\*$/)
+    const [head = '', row = ''] = (await (await gated('csv&table=pairs')).text()).split('\r\n')
+    expect(row.split(',')[head.split(',').indexOf('"gate_passed"')]).toBe('"true"')
+    const junit = await gated('junit', 'gate=superior')
+    expect(junit.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+    const text = await junit.text()
+    expect(text).toContain('<failure message="not significantly better; difference 0.000')
+    expect(text).toContain('Newly failing scenarios:\nscenario 3: 1 to 0.5')
+  })
+
+  it.each([
+    ['gate=best', 'gate'],
+    ['gate=non_inferior', 'margin'],
+    ['gate=non_inferior&margin=0', 'margin'],
+    ['gate=superior&margin=0.1', 'margin'],
+    ['margin=0.1', 'margin'],
+    ['format=junit', 'gate'],
+  ])('400 for %s', async (search, field) => {
+    const refused = await compared(`?jobs=${job.id}&${search}`)
+    expect([refused.status, (await refused.json()).field]).toEqual([400, field])
+  })
+
   it('400 for a foreign baseline, 404 for an unknown job', async () => {
     expect((await compared(`?jobs=${job.id}&baseline=${later.id}`)).status).toBe(400)
     const missing = await compared(`?jobs=${job.id},bmj_none`)
