@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Download, Trash2 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
@@ -14,7 +14,6 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatBytes } from '#lib/browser/format.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
-import { parseCast } from '#lib/terminal/recording/asciicast.ts'
 import { maxPlayedBytes, recordingAddress, recordingQueries } from './queries.ts'
 import { DeleteRecording, Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
@@ -81,11 +80,9 @@ const Header = ({ recording }: { recording: Recording }) => {
 
 const Played = ({ id }: { id: string }) => {
   const file = useQuery(recordingQueries.file(id))
-  const cast = useMemo(() => (file.data === undefined ? undefined : attempt(() => parseCast(file.data))), [file.data])
   if (file.error) return <ErrorState title="The recording could not be loaded" error={file.error} query={file} />
-  if (!cast) return <SkeletonRows columns={3} label="Loading the recording" />
-  if (cast instanceof Error) return <ErrorState title="The recording cannot be played" error={cast} />
-  return <RecordingPlayer cast={cast} />
+  if (file.data === undefined) return <SkeletonRows columns={3} label="Loading the recording" />
+  return <RecordingPlayer text={file.data} />
 }
 
 const TooLong = ({ recording: { id, size_bytes } }: { recording: Recording }) => (
@@ -103,11 +100,3 @@ const TooLong = ({ recording: { id, size_bytes } }: { recording: Recording }) =>
     play it with asciinema.
   </EmptyState>
 )
-
-const attempt = <T,>(run: () => T): T | Error => {
-  try {
-    return run()
-  } catch (error) {
-    return error as Error
-  }
-}

@@ -1,53 +1,116 @@
 'use client'
 import type { ITerminalInitOnlyOptions, ITerminalOptions } from '@xterm/xterm'
 import { Pause, Play, RotateCcw } from 'lucide-react'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { onThemeChange, terminalTheme } from '#components/terminal/pane/terminal-theme.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { formatClock, formatCountOf } from '#lib/browser/format.ts'
-import type { Cast } from '#lib/terminal/recording/asciicast.ts'
+import { type Cast, parseCast } from '#lib/terminal/recording/asciicast.ts'
 import { RecordingPlayer as Player, type PlayerState } from '#lib/terminal/recording/player.ts'
 
 const speeds = [0.5, 1, 2, 4, 8]
-const maxPauseMs = 2_000
+const defaultMaxPauseMs = 2_000
 const jumpMs = 5_000
 const [smallestFont, largestFont] = [6, 13]
 /** Cell width of the mono font per pixel of font size. */
 const cellRatio = 0.6
 
-/** Plays a recording at its original size. Ignores keyboard input. */
-export const RecordingPlayer = ({ cast }: { cast: Cast }) => {
+interface RecordingPlayerProps {
+  /** The text of an asciicast file. */
+  text: string
+  note?: ReactNode
+  /** Plays as soon as it is loaded. */
+  autoPlay?: boolean
+}
+
+export const RecordingPlayer = ({ text, note, autoPlay = true }: RecordingPlayerProps) => {
+  const cast = useMemo(() => attempt(() => parseCast(text)), [text])
+  if (cast instanceof Error) return <ErrorState title="The recording cannot be played" error={cast} />
+  return <CastPlayer cast={cast} note={note} autoPlay={autoPlay} />
+}
+
+const attempt = <T,>(run: () => T): T | Error => {
+  try {
+    return run()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+/** Plays a recording at its original size. */
+const CastPlayer = ({ cast, note, autoPlay }: { cast: Cast; note: ReactNode; autoPlay: boolean }) => {
   const element = useRef<HTMLDivElement>(null)
-  const { player, state, failure } = usePlayer(cast, element)
+  const { player, state, failure } = usePlayer(cast, element, autoPlay)
+  const [speed, setSpeed] = useState(1)
   if (failure)
     return (
       <Banner tone="danger" role="alert" title="The player could not be loaded">
         {failure}
       </Banner>
     )
+  const changeSpeed = (next: number | undefined) => {
+    if (next === undefined || !player) return
+    setSpeed(next)
+    player.speed = next
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { target, key } = event
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (!(target instanceof HTMLElement) || target.matches('button, select, input[type=checkbox]')) return
+    const actions: Record<string, () => void> = {
+      ' ': () => (state.isPlaying ? player?.pause() : player?.play()),
+      ArrowLeft: () => player?.seek(state.atMs - jumpMs),
+      ArrowRight: () => player?.seek(state.atMs + jumpMs),
+      '<': () => changeSpeed(speeds[speeds.indexOf(speed) - 1]),
+      '>': () => changeSpeed(speeds[speeds.indexOf(speed) + 1]),
+    }
+    const action = actions[key]
+    if (!action) return
+    event.preventDefault()
+    action()
+  }
   return (
-    <div className="overflow-hidden rounded-lg border border-line">
-      <section aria-label="Recorded screen" className="overflow-auto bg-surface-0 p-2">
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles keys for everything inside
+    <div onKeyDown={onKeyDown} className="overflow-hidden rounded-lg border border-line">
+      <section
+        aria-label="Recorded screen"
+        title="Space plays or pauses, ← and → jump 5 s, < and > change the speed"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: takes the player's keys, and scrolls
+        tabIndex={0}
+        className="overflow-auto bg-surface-0 p-2 -outline-offset-2"
+      >
         <div ref={element} className="min-h-40 font-mono" />
       </section>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-surface-1 px-3 py-2">
         <PlayButton player={player} state={state} />
         <Position player={player} state={state} />
-        <Pace player={player} />
+        <Select
+          aria-label="Speed"
+          value={String(speed)}
+          options={speeds.map((each) => ({ value: String(each), label: `${each} ×` }))}
+          onChange={({ target }) => changeSpeed(Number(target.value))}
+        />
+        <Pauses player={player} maxPauseMs={cast.maxPauseMs ?? defaultMaxPauseMs} />
       </div>
-      {cast.skippedLines > 0 && (
+      {(note || cast.skippedEvents > 0) && (
         <p role="status" className="border-t border-line px-3 py-2 text-sm text-muted">
-          Skipped {formatCountOf(cast.skippedLines, 'unreadable line')} of the file.
+          {note} {cast.skippedEvents > 0 && damageOf(cast)}
         </p>
       )}
     </div>
   )
 }
 
-const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
+const damageOf = ({ events, skippedEvents }: Cast): string =>
+  `The file is damaged: ${formatCountOf(skippedEvents, 'event')} could not be read. ${
+    events.length === 0 ? 'Nothing can be played.' : `The rest plays, up to ${formatClock(events.at(-1)?.atMs ?? 0)}.`
+  }`
+
+const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>, autoPlay: boolean) => {
   const [player, setPlayer] = useState<Player>()
   const [state, setState] = useState<PlayerState>({ isPlaying: false, atMs: 0, durationMs: 0 })
   const [failure, setFailure] = useState<string>()
@@ -66,9 +129,10 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
       const stopFollowing = onThemeChange(() => {
         terminal.options.theme = terminalTheme()
       })
-      const created = new Player(cast, terminal, setState, maxPauseMs)
+      const created = new Player(cast, terminal, setState, cast.maxPauseMs ?? defaultMaxPauseMs)
       setPlayer(created)
-      created.play()
+      if (autoPlay) created.play()
+      else created.seek(0)
       close = () => {
         stopFollowing()
         created.close()
@@ -80,7 +144,7 @@ const usePlayer = (cast: Cast, element: RefObject<HTMLElement | null>) => {
       isCanceled = true
       close()
     }
-  }, [cast, element])
+  }, [cast, element, autoPlay])
   return { player, state, failure }
 }
 
@@ -129,12 +193,6 @@ const Position = ({ player, state: { atMs, durationMs } }: PlayerPartProps) => (
       step={1}
       value={Math.round(atMs)}
       onChange={({ target }) => player?.seek(Number(target.value))}
-      onKeyDown={(event) => {
-        const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-        if (direction === undefined) return
-        event.preventDefault()
-        player?.seek(atMs + direction * jumpMs)
-      }}
       className="h-6 min-w-40 flex-1 accent-(--accent)"
     />
     <span className="tabular text-sm text-muted">
@@ -143,30 +201,17 @@ const Position = ({ player, state: { atMs, durationMs } }: PlayerPartProps) => (
   </>
 )
 
-const Pace = ({ player }: Pick<PlayerPartProps, 'player'>) => {
-  const [speed, setSpeed] = useState(1)
-  const [skipsPauses, setSkipsPauses] = useState(true)
+const Pauses = ({ player, maxPauseMs }: Pick<PlayerPartProps, 'player'> & { maxPauseMs: number }) => {
+  const [isShortened, setIsShortened] = useState(true)
   return (
-    <>
-      <Select
-        aria-label="Speed"
-        value={String(speed)}
-        options={speeds.map((each) => ({ value: String(each), label: `${each} ×` }))}
-        onChange={({ target }) => {
-          const next = Number(target.value)
-          setSpeed(next)
-          if (player) player.speed = next
-        }}
-      />
-      <Check
-        small
-        label={`Shorten pauses to ${maxPauseMs / 1000} s`}
-        checked={skipsPauses}
-        onCheck={(isOn) => {
-          setSkipsPauses(isOn)
-          if (player) player.maxPauseMs = isOn ? maxPauseMs : Number.POSITIVE_INFINITY
-        }}
-      />
-    </>
+    <Check
+      small
+      label={`Shorten pauses to ${maxPauseMs / 1000} s`}
+      checked={isShortened}
+      onCheck={(isOn) => {
+        setIsShortened(isOn)
+        if (player) player.maxPauseMs = isOn ? maxPauseMs : Number.POSITIVE_INFINITY
+      }}
+    />
   )
 }

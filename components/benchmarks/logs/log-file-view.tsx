@@ -1,7 +1,7 @@
 'use client'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { ChevronDown, ChevronUp, Download, Search, WrapText, X } from 'lucide-react'
+import { ChevronDown, ChevronUp, Clapperboard, Download, FileText, Search, WrapText, X } from 'lucide-react'
 import {
   type KeyboardEvent,
   type MouseEvent,
@@ -30,6 +30,7 @@ import { isBinary } from '#lib/browser/text/decode.ts'
 import { cssOf } from '#lib/browser/text/text-style.ts'
 import type { RunLogFile } from '#lib/protocol/run-logs.ts'
 import type { RunLogsParams } from '../run/search-params.ts'
+import { isRecording, LogRecording } from './log-recording.tsx'
 import { findInLog, type LogMatch, markedSpans, maxLineLength, readLog } from './log-text.ts'
 import { maxShownBytes, runLogAddress, runLogQueries } from './queries.ts'
 
@@ -47,7 +48,9 @@ interface LogFileViewProps {
 }
 
 export const LogFileView = (props: LogFileViewProps) => {
-  const { runId, path, file, onClose } = props
+  const { runId, path, file, view, onClose } = props
+  const isCast = isRecording({ path })
+  const [isPlayer, setIsPlayer] = useState(isCast && view.line === undefined && !view.search)
   return (
     <section aria-label="File" className="min-w-0 space-y-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
@@ -65,6 +68,11 @@ export const LogFileView = (props: LogFileViewProps) => {
           </p>
         )}
         <span className="ml-auto flex items-center gap-1">
+          {isCast && (
+            <Button size="sm" icon={isPlayer ? FileText : Clapperboard} onClick={() => setIsPlayer(!isPlayer)}>
+              {isPlayer ? 'Show as text' : 'Play recording'}
+            </Button>
+          )}
           <CopyButton what="path" text={() => path} />
           {file && file.refusal === null && (
             <ButtonLink size="sm" icon={Download} href={runLogAddress(runId, path)} prefetch={false} download>
@@ -80,6 +88,8 @@ export const LogFileView = (props: LogFileViewProps) => {
         <BoxedNote role="alert">
           This file can't be opened here: it {file.refusal}. Download the archive to read it.
         </BoxedNote>
+      ) : isPlayer ? (
+        <LogRecording runId={runId} file={file} />
       ) : (
         <Content {...props} file={file} />
       )}

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { consoleUrl, fetchConsoleJson, fetchWithSession } from '#lib/browser/api/console-api.ts'
-import { decodeText } from '#lib/browser/text/decode.ts'
+import { decodeText, textDecoder } from '#lib/browser/text/decode.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-logs.ts'
 
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
@@ -54,6 +54,32 @@ export const runLogQueries = {
         const text = decodeText(new Uint8Array(await response.arrayBuffer()))
         const start = from === 0 ? 0 : text.indexOf('\n') + 1
         return { start: from + start, text: text.slice(start) }
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 30_000,
+      retry: false,
+    }),
+
+  /** The text at the start of a file, up to `bytes`. */
+  start: (
+    id: string,
+    { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>,
+    bytes: number,
+  ) =>
+    queryOptions({
+      queryKey: [...logsKey(id), 'start', path, version, bytes] as const,
+      queryFn: async ({ signal }) => {
+        const end = Math.min(size_bytes, bytes)
+        const decode = textDecoder()
+        const texts: string[] = []
+        for (let start = 0; start < end; start += maxPieceBytes) {
+          const response = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
+            signal,
+            headers: { range: `bytes=${start}-${Math.min(end, start + maxPieceBytes) - 1}` },
+          })
+          texts.push(decode(new Uint8Array(await response.arrayBuffer())))
+        }
+        return texts.join('')
       },
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 30_000,

@@ -10,40 +10,94 @@ export interface Cast {
   cols: number
   rows: number
   title: string
+  /** The recording's own limit on pauses. */
+  maxPauseMs: number | null
   events: CastEvent[]
-  skippedLines: number
+  /** Unreadable events; the end of a truncated file counts as one. */
+  skippedEvents: number
 }
 
 const kinds: Record<string, CastEvent['kind']> = { o: 'output', r: 'size', m: 'mark' }
 
-/** https://docs.asciinema.org/manual/asciicast/v2/. Throws an error to show to the user if it isn't one. */
+interface Header {
+  version?: unknown
+  width?: unknown
+  height?: unknown
+  term?: { cols?: unknown; rows?: unknown } | null
+  title?: unknown
+  idle_time_limit?: unknown
+}
+
+/**
+ * Reads versions 1 to 3: https://docs.asciinema.org/manual/asciicast/v3/. A damaged file plays without its unreadable parts.
+ * Throws an error to show to the user if the text isn't a recording.
+ */
 export const parseCast = (text: string): Cast => {
   const [first = '', ...lines] = text.split('\n')
-  const header = parsed(first) as { version?: unknown; width?: unknown; height?: unknown; title?: unknown } | undefined
-  if (header?.version !== 2) throw new Error('Not an asciicast v2 recording')
-  let skippedLines = 0
+  const header = parsed(first) as Header | null | undefined
+  const version = header?.version
+  if (version === 2 || version === 3) return castOf(header as Header, eventsIn(lines, version === 3))
+  if (firstVersion.test(text)) return firstVersionCast(text)
+  throw new Error(
+    typeof version === 'number'
+      ? `Recordings of asciicast version ${version} can't be played`
+      : 'Not an asciicast recording',
+  )
+}
+
+type Events = Pick<Cast, 'events' | 'skippedEvents'>
+
+const eventsIn = (lines: readonly string[], isRelative: boolean): Events =>
+  readEvents(
+    lines.flatMap((line) => (line.trim() === '' || (isRelative && line.startsWith('#')) ? [] : [parsed(line)])),
+    isRelative,
+  )
+
+const readEvents = (values: readonly unknown[], isRelative: boolean): Events => {
+  let skippedEvents = 0
   let atMs = 0
   const events: CastEvent[] = []
-  for (const line of lines) {
-    if (line.trim() === '') continue
-    const value = parsed(line)
+  for (const value of values) {
     const [seconds, code, data] = Array.isArray(value) ? (value as unknown[]) : []
     const kind = kinds[String(code)]
-    if (typeof seconds !== 'number' || !(seconds >= 0) || typeof data !== 'string') skippedLines += 1
-    else if (kind) {
-      // Decreasing times would stop the player.
-      atMs = Math.max(atMs, seconds * 1000)
-      events.push({ atMs, kind, data })
-    }
+    const isTimed = typeof seconds === 'number' && seconds >= 0 && Number.isFinite(seconds)
+    // Decreasing times would stop the player. Events of other kinds take time too.
+    if (isTimed) atMs = isRelative ? atMs + seconds * 1000 : Math.max(atMs, seconds * 1000)
+    if (!isTimed || (kind ? typeof data !== 'string' : typeof code !== 'string')) skippedEvents += 1
+    else if (kind) events.push({ atMs, kind, data: data as string })
   }
-  return {
-    cols: cells(header.width, 80),
-    rows: cells(header.height, 24),
-    title: typeof header.title === 'string' ? header.title : '',
-    events,
-    skippedLines,
-  }
+  return { events, skippedEvents }
 }
+
+const firstVersion = /^\s*\{[^[]*"version"\s*:\s*1\s*[,}]/
+const frame = /\s*(\[\s*[\d.eE+-]+\s*,\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*\])\s*,?/y
+
+/** Version 1 is one JSON document with relative times. A truncated one is read frame by frame. */
+const firstVersionCast = (text: string): Cast => {
+  const whole = parsed(text) as (Header & { stdout?: unknown }) | undefined
+  if (whole) return castOf(whole, eventsOf(Array.isArray(whole.stdout) ? whole.stdout : []))
+  const { index = text.length, 0: opening = '' } = /"stdout"\s*:\s*\[/.exec(text) ?? {}
+  const frames: unknown[] = []
+  const next = new RegExp(frame)
+  next.lastIndex = index + opening.length
+  for (let found = next.exec(text); found; found = next.exec(text)) frames.push(parsed(found[1] as string))
+  const header = parsed(`${text.slice(0, index).replace(/[,\s]*$/, '')}}`) as Header | undefined
+  return castOf(header ?? {}, eventsOf([...frames, undefined]))
+}
+
+const eventsOf = (frames: readonly unknown[]): Events =>
+  readEvents(
+    frames.map((each) => (Array.isArray(each) ? [each[0], 'o', each[1]] : each)),
+    true,
+  )
+
+const castOf = ({ width, height, term, title, idle_time_limit }: Header, read: Events): Cast => ({
+  cols: cells(term?.cols ?? width, 80),
+  rows: cells(term?.rows ?? height, 24),
+  title: typeof title === 'string' ? title : '',
+  maxPauseMs: typeof idle_time_limit === 'number' && idle_time_limit > 0 ? idle_time_limit * 1000 : null,
+  ...read,
+})
 
 export const parseSize = (data: string): { cols: number; rows: number } | undefined => {
   const [, cols, rows] = /^(\d{1,4})x(\d{1,4})$/.exec(data) ?? []
