@@ -5,11 +5,13 @@ import type { Column } from '#components/list/column.ts'
 import { durationColumn, type TimeAccessor, timeColumn } from '#components/list/columns.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { aboutScenarios, countOf, formatP, labelOf, pText, threeDecimals } from '#lib/protocol/report-words.ts'
-import type { AgentFigures, PairFigures } from '#lib/protocol/reports.ts'
+import type { AgentFigures, PairFigures, ReportChoice } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
+import { sideBySidePath, sideText } from './side-by-side/search-params.ts'
 import { UsageText } from './usage-text.tsx'
 
 type Width = `${number}rem`
@@ -147,7 +149,12 @@ export const differenceColumn = <Pair extends PairFigures>(
 
 export const pHeader = () => <span title="Sign-flip test; Holm-adjusted over the pairs">p · adjusted</span>
 
-export const significanceColumns = <Pair extends PairFigures>(discordant: string): Column<Pair>[] => [
+const sideOf = ({ job_id, benchmark_run_id }: PairFigures['a']) => sideText({ job: job_id, run: benchmark_run_id })
+
+export const significanceColumns = <Pair extends PairFigures>(
+  discordant: string,
+  choice: ReportChoice,
+): Column<Pair>[] => [
   {
     id: 'p',
     header: pHeader,
@@ -162,13 +169,16 @@ export const significanceColumns = <Pair extends PairFigures>(discordant: string
       return only_a_passes === null || only_b_passes === null ? (
         <Missing why={reasons.only_a_passes} />
       ) : (
-        <span
+        <TextLink
+          inRow
+          prefetch={false}
           className="whitespace-nowrap"
-          title={`${countOf(only_a_passes, 'scenario')} only ${labelOf(a)} passes, ${formatCount(only_b_passes)} only ${labelOf(b)} passes`}
+          href={sideBySidePath({ ...choice, a: sideOf(a), b: sideOf(b) })}
+          title={`${countOf(only_a_passes, 'scenario')} only ${labelOf(a)} passes, ${formatCount(only_b_passes)} only ${labelOf(b)} passes. Opens the disagreements side by side`}
         >
           {formatCount(only_a_passes)} vs {formatCount(only_b_passes)}
           <span className="text-muted">{mcnemar_p === null ? '' : ` (${pText(mcnemar_p)})`}</span>
-        </span>
+        </TextLink>
       )
     },
     meta: { priority: 3, width: '9.75rem', align: 'right' },

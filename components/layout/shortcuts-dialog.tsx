@@ -5,7 +5,7 @@ import { Dialog } from '#components/ui/dialog.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { Keys } from './keys.tsx'
 import { useDestinations } from './navigation.ts'
-import { shortcutHelp, terminalShortcutHelp } from './shortcuts.ts'
+import { shortcutHelp, sideBySideShortcutHelp, terminalShortcutHelp } from './shortcuts.ts'
 
 export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
   const isOff = useChoice('letters') === 'off'
@@ -24,6 +24,8 @@ export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
         </Link>
       </p>
       <ShortcutList shortcuts={shortcutHelp(useDestinations())} />
+      <h3 className="mt-5 mb-1 font-semibold">Side by side</h3>
+      <ShortcutList shortcuts={sideBySideShortcutHelp} />
       <h3 className="mt-5 mb-1 font-semibold">In a terminal</h3>
       <ShortcutList shortcuts={terminalShortcutHelp} />
     </Dialog>

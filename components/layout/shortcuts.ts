@@ -57,6 +57,15 @@ export const terminalShortcutHelp: readonly Shortcut[] = [
   { keys: ['Shift', '←→'], action: 'Move the focused tab' },
 ]
 
+export const sideBySideShortcutHelp: readonly Shortcut[] = [
+  { keys: ['n'], action: 'Next disagreement' },
+  { keys: ['p'], action: 'Previous disagreement' },
+  { keys: ['j'], action: 'Next step' },
+  { keys: ['k'], action: 'Previous step' },
+  { keys: ['Enter'], action: 'Open or close the step' },
+  { keys: ['o'], action: 'Open the scenario' },
+]
+
 export const nextShortcut = (
   { leaderAtMs }: ShortcutState,
   { key, command, alt, isTyping }: KeyStroke,

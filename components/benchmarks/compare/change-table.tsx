@@ -2,12 +2,14 @@ import Link from 'next/link'
 import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { changeRules, comparedScenarios, runNames, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, CompareReport, ReportChoice, ScenarioChange } from '#lib/protocol/reports.ts'
 import { jobViewPath } from '../job/search-params.ts'
+import { sideBySidePath, sideText } from '../side-by-side/search-params.ts'
 import { type ChangeKind, changeKinds } from './search-params.ts'
 
 interface ChangeTableProps {
@@ -30,6 +32,7 @@ interface Row extends ScenarioChange {
   run: string
   key: string
   hrefs: readonly [before: string, after: string]
+  sideBySide: string
 }
 
 export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTableProps) => {
@@ -45,6 +48,12 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
         run: name(pair.a),
         key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
         hrefs: [outcomeHref(pair.b, change, choice), outcomeHref(pair.a, change, choice)],
+        sideBySide: sideBySidePath({
+          ...choice,
+          scenario: change.scenario_id,
+          a: sideOf(pair.a),
+          b: sideOf(pair.b),
+        }),
       })),
     )
     .sort(orders[kind])
@@ -87,6 +96,8 @@ const outcomeHref = (
   { scenario_id }: ScenarioChange,
   choice: ReportChoice,
 ): string => jobViewPath(job_id)({ ...choice, scenario: scenario_id, run: benchmark_run_id })
+
+const sideOf = ({ job_id, benchmark_run_id }: AgentIdentity) => sideText({ job: job_id, run: benchmark_run_id })
 
 const gain = ({ before, after }: ScenarioChange) => after - before
 const delay = ({ duration_before_ms, duration_after_ms }: ScenarioChange) =>
@@ -153,5 +164,15 @@ const columns: Column<Row>[] = [
     header: 'Duration (baseline to run)',
     cell: ({ row }) => `${duration(row.original.duration_before_ms)} to ${duration(row.original.duration_after_ms)}`,
     meta: { priority: 3, width: '15rem', align: 'right' },
+  },
+  {
+    id: 'side_by_side',
+    header: 'Compare',
+    cell: ({ row }) => (
+      <TextLink href={row.original.sideBySide} prefetch={false} inRow>
+        Side by side
+      </TextLink>
+    ),
+    meta: { priority: 3, width: '8rem' },
   },
 ]

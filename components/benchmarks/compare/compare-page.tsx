@@ -4,12 +4,10 @@ import { GitCompareArrows } from 'lucide-react'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
-import { classes } from '#components/ui/classes.ts'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatCount } from '#lib/browser/format.ts'
 import { runNames } from '#lib/protocol/report-words.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
@@ -17,6 +15,8 @@ import { benchmarkJobQueries, compareAddress } from '../job/queries.ts'
 import { ReportNotes, ReportPage, tablesOf } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
+import { DiffView } from './diff-view.tsx'
+import { lineDiff } from './line-diff.ts'
 import { DifferenceTable, RunTable } from './run-tables.tsx'
 import { CompareView, comparePath, maxCompared } from './search-params.ts'
 
@@ -94,7 +94,7 @@ export const ComparePage = () => {
               <VisibleText max={1600}>{report.verdict.more.join(' ')}</VisibleText>
             </Banner>
           )}
-          <DifferenceTable report={report} />
+          <DifferenceTable report={report} choice={choiceOf(settled)} />
           {report.pairs.length > 0 && (
             <ChangeTable
               report={report}
@@ -190,87 +190,8 @@ const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareRepo
       {files
         .filter((file) => file !== base)
         .map(({ id, name, yaml }) => (
-          <Diff key={id} title={`${base.name} to ${name}`} lines={lineDiff(base.yaml, yaml)} />
+          <DiffView key={id} title={`${base.name} to ${name}`} lines={lineDiff(base.yaml, yaml)} />
         ))}
     </section>
   )
-}
-
-const marks: Record<DiffLine['kind'], string> = { same: ' ', removed: '−', added: '+' }
-const tones: Record<DiffLine['kind'], string> = {
-  same: 'text-muted',
-  removed: 'bg-danger-bg text-danger',
-  added: 'bg-ok-bg text-ok',
-}
-const maxLines = 2000
-
-const Diff = ({ title, lines }: { title: string; lines: readonly DiffLine[] }) => {
-  const changed = lines.filter(({ kind }) => kind !== 'same').length
-  return (
-    <figure className="space-y-1">
-      <figcaption>
-        <VisibleText max={200} className="font-medium">
-          {title}
-        </VisibleText>{' '}
-        <span className="text-muted">
-          {changed === 0 ? 'no changes' : `${formatCount(changed)} of ${formatCount(lines.length)} lines changed`}
-        </span>
-      </figcaption>
-      {changed > 0 && (
-        <pre
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: scroll regions must be focusable
-          tabIndex={0}
-          // Contains the absolutely positioned screen reader text.
-          className="relative max-h-96 overflow-auto rounded-md border border-line bg-surface-1 py-2 font-mono text-sm"
-        >
-          {lines.slice(0, maxLines).map(({ kind, text }, index) => (
-            <div
-              // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number
-              key={index}
-              className={classes('px-3', tones[kind])}
-            >
-              <span aria-hidden>{marks[kind]} </span>
-              {kind !== 'same' && <span className="sr-only">{kind}: </span>}
-              <VisibleText max={2000}>{text}</VisibleText>
-            </div>
-          ))}
-          {lines.length > maxLines && (
-            <div className="px-3 text-muted">and {formatCount(lines.length - maxLines)} more lines</div>
-          )}
-        </pre>
-      )}
-    </figure>
-  )
-}
-
-interface DiffLine {
-  kind: 'same' | 'removed' | 'added'
-  text: string
-}
-
-/** Above this many pairs of lines, a diff is one removal and one addition. */
-const mostPairs = 4_000_000
-
-export const lineDiff = (before: string, after: string): DiffLine[] => {
-  const [a, b] = [before.split('\n'), after.split('\n')]
-  const removed = (text = ''): DiffLine => ({ kind: 'removed', text })
-  const added = (text = ''): DiffLine => ({ kind: 'added', text })
-  if (before === after) return a.map((text) => ({ kind: 'same', text }))
-  if (a.length * b.length > mostPairs) return [...a.map(removed), ...b.map(added)]
-  const width = b.length + 1
-  const longest = new Uint16Array((a.length + 1) * width)
-  const at = (i: number, j: number) => longest[i * width + j] as number
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      longest[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
-  const lines: DiffLine[] = []
-  let [i, j] = [0, 0]
-  while (i < a.length && j < b.length)
-    if (a[i] === b[j]) {
-      lines.push({ kind: 'same', text: a[i] as string })
-      i++
-      j++
-    } else if (at(i + 1, j) >= at(i, j + 1)) lines.push(removed(a[i++]))
-    else lines.push(added(b[j++]))
-  return [...lines, ...a.slice(i).map(removed), ...b.slice(j).map(added)]
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { lineDiff } from './compare-page.tsx'
+import { lineDiff } from './line-diff.ts'
 
 const diff = (before: string, after: string) =>
   lineDiff(before, after).map(({ kind, text }) => `${{ same: ' ', removed: '-', added: '+' }[kind]}${text}`)

@@ -112,8 +112,12 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
   ]
 }
 
-export const DifferenceTable = ({ report }: { report: CompareReport }) => {
-  const columns = useMemo(() => differenceColumns(runNames(report), sameAgentJob(report)), [report])
+export const DifferenceTable = ({ report, choice }: { report: CompareReport; choice: ReportChoice }) => {
+  const { failures, metric, threshold } = choice
+  const columns = useMemo(
+    () => differenceColumns(runNames(report), sameAgentJob(report), { failures, metric, threshold }),
+    [report, failures, metric, threshold],
+  )
   return (
     <section aria-label="Differences" className="space-y-2">
       <h2 className="text-lg font-medium">Differences from the baseline</h2>
@@ -140,6 +144,7 @@ const noPairsText = ({ agents }: CompareReport): string => {
 const differenceColumns = (
   name: NameOf,
   baselineJob: (pair: ComparedPair) => string | undefined,
+  choice: ReportChoice,
 ): Column<ComparedPair>[] => [
   {
     id: 'pair',
@@ -157,5 +162,5 @@ const differenceColumns = (
     cell: ({ row }) => <PairInterval pair={row.original} />,
     meta: { priority: 3, width: '10rem', align: 'right' },
   },
-  ...significanceColumns<ComparedPair>('Scenarios that only the run or only the baseline passes'),
+  ...significanceColumns<ComparedPair>('Scenarios that only the run or only the baseline passes', choice),
 ]

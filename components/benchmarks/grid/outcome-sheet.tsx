@@ -1,10 +1,11 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { ChevronDown, ChevronLeft, ChevronRight, ChevronUp, Download, ListTree } from 'lucide-react'
+import { ChevronDown, ChevronLeft, ChevronRight, ChevronUp, Columns2, Download, ListTree } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
@@ -18,15 +19,18 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatCountOf, formatDurationMs } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { rewardsOf } from '#lib/protocol/metrics.ts'
+import { agentLabel } from '#lib/protocol/report-words.ts'
+import type { ReportChoice } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { Unknown } from '../figures.tsx'
 import { OutcomeWarnings } from '../job/job-warnings.tsx'
-import { formatScore } from '../job-figures.ts'
+import { type AgentRow, formatScore } from '../job-figures.ts'
 import { LogDownload } from '../logs/log-download.tsx'
 import type { Trajectory, TrajectoryStep } from '../logs/trajectory.ts'
 import { downloadScenarioRunLogs, scenarioRunQueries, trajectoryAddress } from '../run/queries.ts'
 import { runLogsPath } from '../run/search-params.ts'
 import { AgentName, TextFact } from '../score.tsx'
+import { sideBySidePath, sideText } from '../side-by-side/search-params.ts'
 import { AttemptUsage, formatUsd } from '../usage-text.tsx'
 import { AttemptMark } from './grid-cell.tsx'
 import type { Direction, OutcomePlace } from './grid-view.ts'
@@ -35,6 +39,9 @@ import { countedNote } from './scenario-grid.ts'
 
 interface OutcomeSheetProps {
   place: OutcomePlace
+  jobId: string
+  agents: readonly AgentRow[]
+  choice: ReportChoice
   moveTo: (direction: Direction) => (() => void) | undefined
   onAttempt: (attempt: number) => void
   onClose: () => void
@@ -47,7 +54,7 @@ const moves: { direction: Direction; key: string; icon: typeof ChevronUp; label:
   { direction: 'right', key: 'ArrowRight', icon: ChevronRight, label: 'Next agent', none: 'This is the last' },
 ]
 
-export const OutcomeSheet = ({ place, moveTo, onAttempt, onClose }: OutcomeSheetProps) => {
+export const OutcomeSheet = ({ place, jobId, agents, choice, moveTo, onAttempt, onClose }: OutcomeSheetProps) => {
   const { row, agent, attempts, attempt } = place
   const outcome = attempts[attempt - 1]
   const listen = (event: KeyboardEvent) => {
@@ -101,6 +108,7 @@ export const OutcomeSheet = ({ place, moveTo, onAttempt, onClose }: OutcomeSheet
           onChange={onAttempt}
         />
       )}
+      {outcome && <CompareWith place={place} jobId={jobId} agents={agents} choice={choice} />}
       {outcome ? (
         <Outcome outcome={outcome} agent={agent} attempts={attempts} />
       ) : (
@@ -112,6 +120,45 @@ export const OutcomeSheet = ({ place, moveTo, onAttempt, onClose }: OutcomeSheet
       )}
       <Instruction scenarioId={row.id} />
     </SheetFrame>
+  )
+}
+
+const CompareWith = ({
+  place,
+  jobId,
+  agents,
+  choice,
+}: Pick<OutcomeSheetProps, 'place' | 'jobId' | 'agents' | 'choice'>) => {
+  const { row, agent, attempts, attempt } = place
+  const hrefTo = (run: string, other?: number) =>
+    sideBySidePath({
+      ...choice,
+      scenario: row.id,
+      a: sideText({ job: jobId, run: agent.key, attempt }),
+      b: sideText({ job: jobId, run, attempt: other }),
+    })
+  const items = [
+    ...agents.flatMap((each, at) =>
+      each.key !== agent.key && (row.cells[at]?.attempts.length ?? 0) > 0
+        ? [{ label: agentLabel(each), href: hrefTo(each.key, 1) }]
+        : [],
+    ),
+    ...attempts.flatMap((_, at) =>
+      at + 1 === attempt ? [] : [{ label: `Attempt ${at + 1} of this agent`, href: hrefTo(agent.key, at + 1) }],
+    ),
+  ]
+  if (items.length === 0) return null
+  return (
+    <DropdownMenu
+      label="Compare with"
+      align="start"
+      items={items}
+      trigger={
+        <Button size="sm" icon={Columns2}>
+          Compare with…
+        </Button>
+      }
+    />
   )
 }
 
@@ -374,7 +421,7 @@ const Step = ({ step, number }: { step: TrajectoryStep; number: number }) => {
   )
 }
 
-const StepBody = ({ step }: { step: TrajectoryStep }) => {
+export const StepBody = ({ step }: { step: TrajectoryStep }) => {
   const { message, reasoning_content, calls, observations, model_name, timestamp, metrics } = step
   const { prompt_tokens, completion_tokens, cost_usd } = metrics
   const usage = [

@@ -14,6 +14,7 @@ import { outcomeLooks, wordsOf } from '../benchmark-state.tsx'
 import type { JobView, Suspicion } from '../job/search-params.ts'
 import { suspicionTitles } from '../job/suspicious-list.tsx'
 import type { AgentRow } from '../job-figures.ts'
+import { choiceOf } from '../report-params.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import {
   adjacentOutcome,
@@ -37,6 +38,7 @@ const OutcomeSheet = dynamic(async () => (await import('./outcome-sheet.tsx')).O
 const OutcomeTable = dynamic(async () => (await import('./outcome-table.tsx')).OutcomeTable)
 
 interface ScenarioSectionProps {
+  jobId: string
   rows: readonly ScenarioRow[]
   agents: readonly AgentRow[]
   found: Record<Suspicion, readonly ScenarioRow[]>
@@ -45,7 +47,7 @@ interface ScenarioSectionProps {
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
-export const ScenarioSection = ({ rows, agents, found, known, view, change }: ScenarioSectionProps) => {
+export const ScenarioSection = ({ jobId, rows, agents, found, known, view, change }: ScenarioSectionProps) => {
   const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view)
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
   const rule = view.failures ?? 'zero'
@@ -100,6 +102,9 @@ export const ScenarioSection = ({ rows, agents, found, known, view, change }: Sc
       {place && (
         <OutcomeSheet
           place={place}
+          jobId={jobId}
+          agents={agents}
+          choice={choiceOf(view)}
           moveTo={(direction) => {
             const next = adjacentOutcome(place, direction, lines, agents)
             return next ? () => change(next, 'replace') : undefined
@@ -159,7 +164,7 @@ const scoreLabels = ({ is_unit_range, threshold }: GridScale) => ({
   none: 'No score',
 })
 
-interface ControlsProps extends Omit<ScenarioSectionProps, 'found' | 'known'> {
+interface ControlsProps extends Omit<ScenarioSectionProps, 'jobId' | 'found' | 'known'> {
   scale: GridScale
 }
 

@@ -80,7 +80,15 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
           onShow={() => change({ environment: 'differs' }, 'push')}
         />
         <JudgementSection job={job} agents={agents} choice={choice} change={change} />
-        <ScenarioSection rows={rows} agents={agents} found={found} known={known} view={view} change={change} />
+        <ScenarioSection
+          jobId={job.id}
+          rows={rows}
+          agents={agents}
+          found={found}
+          known={known}
+          view={view}
+          change={change}
+        />
         <Findings found={found} rows={rows} agents={agents} scale={scale} change={change} />
         {scale.is_unit_range && <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />}
         <JobSource job={job} />

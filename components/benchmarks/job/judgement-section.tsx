@@ -87,7 +87,7 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
             </p>
           </>
         )}
-        {data && <PairTable pairs={data.pairs} agents={data.agents} />}
+        {data && <PairTable pairs={data.pairs} agents={data.agents} choice={choice} />}
       </section>
     </>
   )
@@ -134,11 +134,17 @@ const ruleNotes: Record<FailureRule, string> = {
     'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts (scored or not) and canceled attempts are excluded.',
 }
 
-const PairTable = ({ pairs, agents }: { pairs: readonly PairFigures[]; agents: readonly AgentFigures[] }) => {
+interface PairTableProps {
+  pairs: readonly PairFigures[]
+  agents: readonly AgentFigures[]
+  choice: ReportChoice
+}
+
+const PairTable = ({ pairs, agents, choice }: PairTableProps) => {
   const [isExpanded, setIsExpanded] = useState(false)
   const rows = useMemo(() => sortPairs(pairs), [pairs])
   const shown = useMemo(() => (isExpanded ? rows : rows.slice(0, maxCollapsed)), [rows, isExpanded])
-  const columns = useMemo(() => columnsOf(agents, axisOf(shown)), [agents, shown])
+  const columns = useMemo(() => columnsOf(agents, axisOf(shown), choice), [agents, shown, choice])
   if (pairs.length === 0) return null
   return (
     <div className="space-y-2">
@@ -174,7 +180,7 @@ const axisOf = (pairs: readonly PairFigures[]): number => {
   return [0.1, 0.25, 0.5, 1].find((end) => largest <= end) ?? roundUp(largest)
 }
 
-const columnsOf = (agents: readonly AgentFigures[], axis: number): Column<PairFigures>[] => {
+const columnsOf = (agents: readonly AgentFigures[], axis: number, choice: ReportChoice): Column<PairFigures>[] => {
   const labels = shortLabels(agents.map(({ agent_name: name, model_name: model }) => ({ name, model })))
   const byRun = new Map(agents.map(({ benchmark_run_id }, at) => [benchmark_run_id, labels[at]]))
   const nameOf = (agent: AgentIdentity) => byRun.get(agent.benchmark_run_id) ?? labelOf(agent)
@@ -185,11 +191,11 @@ const columnsOf = (agents: readonly AgentFigures[], axis: number): Column<PairFi
       cell: ({ row }) => <PairLines one={nameOf(row.original.a)} other={nameOf(row.original.b)} />,
       meta: { priority: 1, lines: () => 2 },
     },
-    ...figureColumns(axis),
+    ...figureColumns(axis, choice),
   ]
 }
 
-const figureColumns = (axis: number): Column<PairFigures>[] => [
+const figureColumns = (axis: number, choice: ReportChoice): Column<PairFigures>[] => [
   differenceColumn(threeDecimals, '9rem'),
   {
     id: 'interval',
@@ -210,5 +216,5 @@ const figureColumns = (axis: number): Column<PairFigures>[] => [
     },
     meta: { priority: 3, width: '14rem' },
   },
-  ...significanceColumns<PairFigures>('Scenarios that only one of the two passes'),
+  ...significanceColumns<PairFigures>('Scenarios that only one of the two passes', choice),
 ]

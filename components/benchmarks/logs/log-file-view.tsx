@@ -89,7 +89,7 @@ export const LogFileView = (props: LogFileViewProps) => {
           This file can't be opened here: it {file.refusal}. Download the archive to read it.
         </BoxedNote>
       ) : isPlayer ? (
-        <LogRecording runId={runId} file={file} />
+        <LogRecording address={runLogAddress(runId, path)} file={file} />
       ) : (
         <Content {...props} file={file} />
       )}

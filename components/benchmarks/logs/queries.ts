@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { consoleUrl, fetchConsoleJson, fetchWithSession } from '#lib/browser/api/console-api.ts'
-import { decodeText, textDecoder } from '#lib/browser/text/decode.ts'
+import { decodeText, isBinary, textDecoder } from '#lib/browser/text/decode.ts'
 import { maxPieceBytes, type RunLogFile, type RunLogs } from '#lib/protocol/run-logs.ts'
 
 const logsKey = (id: string) => ['benchmark-runs', 'logs', id] as const
@@ -60,32 +60,6 @@ export const runLogQueries = {
       retry: false,
     }),
 
-  /** The text at the start of a file, up to `bytes`. */
-  start: (
-    id: string,
-    { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>,
-    bytes: number,
-  ) =>
-    queryOptions({
-      queryKey: [...logsKey(id), 'start', path, version, bytes] as const,
-      queryFn: async ({ signal }) => {
-        const end = Math.min(size_bytes, bytes)
-        const decode = textDecoder()
-        const texts: string[] = []
-        for (let start = 0; start < end; start += maxPieceBytes) {
-          const response = await fetchWithSession(`${runLogAddress(id, path)}&version=${version}`, {
-            signal,
-            headers: { range: `bytes=${start}-${Math.min(end, start + maxPieceBytes) - 1}` },
-          })
-          texts.push(decode(new Uint8Array(await response.arrayBuffer())))
-        }
-        return texts.join('')
-      },
-      staleTime: Number.POSITIVE_INFINITY,
-      gcTime: 30_000,
-      retry: false,
-    }),
-
   file: (id: string, { path, version, size_bytes }: Pick<RunLogFile, 'path' | 'version' | 'size_bytes'>) =>
     infiniteQueryOptions({
       queryKey: [...logsKey(id), 'file', path, version] as const,
@@ -108,3 +82,47 @@ export const runLogQueries = {
       refetchInterval: false,
     }),
 }
+
+const attemptAddress = (scenarioRunId: string) => `/api/scenario-runs/${encodeURIComponent(scenarioRunId)}/logs`
+
+export const attemptLogAddress = (scenarioRunId: string, path: string): string =>
+  `${attemptAddress(scenarioRunId)}/file?${new URLSearchParams({ path })}`
+
+type Version = Pick<RunLogFile, 'version' | 'size_bytes'>
+
+export const attemptLogQueries = {
+  /** Files of one attempt. Polls until its archive is read. */
+  list: (scenarioRunId: string) =>
+    queryOptions({
+      queryKey: ['scenario-runs', 'logs', scenarioRunId] as const,
+      queryFn: ({ signal }): Promise<RunLogs> =>
+        fetchConsoleJson(consoleUrl(attemptAddress(scenarioRunId), { ended: 'true' }), signal),
+      staleTime: 60_000,
+      retry: false,
+      refetchInterval: ({ state: { data, error } }) => (error || data?.archive ? false : readingPollMs),
+    }),
+}
+
+/** The first bytes of a log file as text; `address` as from `runLogAddress` or `attemptLogAddress`. */
+export const logTextQuery = (address: string, { version, size_bytes }: Version, bytes: number) =>
+  queryOptions({
+    queryKey: ['log-text', address, version, bytes] as const,
+    queryFn: async ({ signal }) => {
+      const end = Math.min(size_bytes, bytes)
+      const decode = textDecoder()
+      const texts: string[] = []
+      for (let start = 0; start < end; start += maxPieceBytes) {
+        const response = await fetchWithSession(`${address}&version=${version}`, {
+          signal,
+          headers: { range: `bytes=${start}-${Math.min(end, start + maxPieceBytes) - 1}` },
+        })
+        const piece = new Uint8Array(await response.arrayBuffer())
+        if (start === 0 && isBinary(piece)) return null
+        texts.push(decode(piece))
+      }
+      return texts.join('')
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 30_000,
+    retry: false,
+  })

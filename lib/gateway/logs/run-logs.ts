@@ -25,16 +25,19 @@ const fileWaitMs = 60_000
 
 /** `GET /api/benchmark-runs/{id}/logs?newer_than=&ended=`: the files of a run's log archive. */
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
-  withSession(request, id, async (apiKey, params) => {
-    const { opened, reading } = await openArchive(
-      apiKey,
-      { of: 'benchmarkRuns', id },
-      {
-        newerThanMs: Number(params.get('newer_than') ?? 0),
-        hasEnded: params.get('ended') === 'true',
-        waitMs: listWaitMs,
-      },
-    )
+  listOf(request, { of: 'benchmarkRuns', id })
+
+/** `GET /api/scenario-runs/{id}/logs`: the files of an attempt, in a small archive of its own. */
+export const listScenarioRunLogs = (request: Request, id: string): Promise<Response> =>
+  listOf(request, { of: 'scenarioRuns', id })
+
+const listOf = (request: Request, run: Archived): Promise<Response> =>
+  withSession(request, run.id, async (apiKey, params) => {
+    const { opened, reading } = await openArchive(apiKey, run, {
+      newerThanMs: Number(params.get('newer_than') ?? 0),
+      hasEnded: params.get('ended') === 'true',
+      waitMs: listWaitMs,
+    })
     return json({
       archive: opened
         ? {
