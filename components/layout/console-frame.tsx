@@ -258,6 +258,7 @@ const sections: { label: string; href: string }[] = [
   ...destinations,
   { label: 'History', href: paths.evictionHistory() },
   { label: 'Shift report', href: paths.shiftReport() },
+  { label: 'Side by side', href: paths.sideBySide() },
 ]
 
 const locate = (pathname: string) => {

@@ -22,7 +22,7 @@ export const OutcomePair = ({ sides }: { sides: readonly [Side, Side] }) => {
   const hasFailure = outcomes.some((outcome) => outcome?.failure_reason)
   return (
     <section aria-label="Outcomes" className="overflow-hidden rounded-md border border-line">
-      <div className="grid grid-cols-2 divide-x divide-line sm:grid-cols-[9rem_minmax(0,1fr)_minmax(0,1fr)]">
+      <div className="grid grid-cols-2 sm:grid-cols-[9rem_minmax(0,1fr)_minmax(0,1fr)]">
         <Row label="" sides={sides} isHead>
           {(outcome, side) => (
             <>
@@ -125,7 +125,11 @@ const Row = ({ label, sides, isHead = false, children }: RowProps) => (
       <div
         // biome-ignore lint/suspicious/noArrayIndexKey: two sides
         key={at}
-        className={classes('min-w-0 px-3 py-1.5 break-words', isHead ? 'font-medium' : 'sm:border-t sm:border-line')}
+        className={classes(
+          'min-w-0 border-line px-3 py-1.5 break-words',
+          at === 1 ? 'border-l' : 'sm:border-l',
+          isHead ? 'font-medium' : 'sm:border-t',
+        )}
       >
         {children(side.outcome, side)}
       </div>

@@ -41,6 +41,7 @@ export const paths = {
   compare: (jobs: readonly string[] = []) =>
     `/benchmark-jobs/compare${searchOf({ jobs: jobs.join(',') || undefined })}`,
   trend: () => '/benchmark-jobs/trend',
+  sideBySide: () => '/benchmark-jobs/side-by-side',
   benchmarks: (query: Partial<BenchmarkListQuery> = {}) => `/benchmarks${searchOf(query, pageDefaults)}`,
   scenarios: (query: Partial<ScenarioListQuery> = {}) => `/benchmarks/scenarios${searchOf(query, pageDefaults)}`,
   scenario: (id: string) => `/benchmarks/scenarios/${encodeURIComponent(id)}`,
