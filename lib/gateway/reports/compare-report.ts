@@ -9,10 +9,13 @@ import type {
   Verdict,
 } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
-import { isControl } from '#lib/statistics/figures.ts'
+import { isControl, type JudgedAgent } from '#lib/statistics/figures.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
 import { type Gate, gateOf, parseGate, unfinishedJobs } from './gate.ts'
+import { compareHtml } from './html/compare-html.ts'
+import type { Provenance } from './html/document.ts'
+import { htmlFile, provenanceOf } from './html/html-file.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
 import { type JobSource, jobSource } from './job-source.ts'
 import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
@@ -30,17 +33,19 @@ interface CompareQuery extends ReportChoice {
   gate: Gate | undefined
 }
 
-const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'junit']
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html', 'junit']
 
 /**
- * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|junit&table=agents|pairs|excluded_scenarios`.
+ * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|html|junit&table=agents|pairs|excluded_scenarios`.
  * `baseline` is one of the jobs (default: the first) or one of their runs. `failures`, `metric` and `threshold` as for one job;
  * `gate=no_regression|superior|non_inferior` with `margin` decides whether the compared runs pass.
  */
 export const compareReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { format, table, query } = parseCompareReport(new URL(request.url).searchParams)
-    const report = await compareReportOf(await jobSource(request), query)
+    const source = await jobSource(request)
+    if (format === 'html') return htmlFile(await compareHtmlOf(source, query, provenanceOf(request)))
+    const report = await compareReportOf(source, query)
     return respondIn(format, report, {
       csv: (each) => reportCsv(each, table),
       md: compareMarkdown,
@@ -63,6 +68,13 @@ const parseCompareReport = (searchParams: URLSearchParams) => {
     throw new HttpError('invalid_argument', 'format=junit requires a gate', { field: 'gate' })
   const query: CompareQuery = { ...choice, jobs, baseline: param('baseline') ?? first, gate }
   return { format, table, query }
+}
+
+const compareHtmlOf = async (source: JobSource, query: CompareQuery, provenance: Provenance): Promise<string> => {
+  const report = await compareReportOf(source, query)
+  const agents: JudgedAgent[] = []
+  for (const id of query.jobs) agents.push(...agentsOf(requireMetric(await source.get(id, `jobs.${id}`), query.metric)))
+  return compareHtml(report, agents, provenance)
 }
 
 const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<CompareReport> => {

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { judge } from '#lib/statistics/testing.ts'
 import { reportCsv } from './csv.ts'
+import { jobHtml } from './html/job-html.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
@@ -76,6 +78,42 @@ it('escapes names in tables and CSV', () => {
   expect(markdown.split('\n')[0]).toBe('# Benchmark job x \\# not a heading \\| \\<img src=x onerror=1\\>')
   expect(markdown).toContain('| =HYPERLINK("http://x")\\|\\`b\\` | 1.000 |')
   expect(reportCsv(report, 'agents')).toContain(`"'=HYPERLINK(""http://x"")|\`b\`"`)
+})
+
+it('keeps names inert and complete in HTML, without anything to load', () => {
+  const name = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e'
+  const job = jobOf({
+    name,
+    state: 'completed',
+    benchmark_outcomes: [1, 2].map((run) => ({
+      ...outcome(name, [{ scenario_definition_id: 's1', scenario_name: name, state: 'FAILED', score: null }]),
+      benchmark_run_id: `bmr_${run}`,
+    })),
+  })
+  const page = jobHtml(reportOf(job), agentsOf(job), { now_ms: 0, url: 'javascript:alert(1)"onclick="alert(1)' })
+  const tags = [...page.matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag)
+  expect(tags.filter((tag) => /^<(script|img|iframe|link|object|base)|\s(on\w+|src|style)=/i.test(tag))).toEqual([])
+  expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(page).not.toContain('\u202e')
+  const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(page) ?? []
+  const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(page) ?? []
+  const hash = createHash('sha256').update(style).digest('base64')
+  expect(policy.replaceAll('&#39;', "'")).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
+})
+
+it('bounds the HTML of 10,000 trials to 5 MB, with names of any length', () => {
+  const outcomes = Array.from({ length: 1250 }, (_, i) => ({
+    scenario_definition_id: `s${i}`,
+    scenario_name: `${i} ${'"'.repeat(300)}`,
+    state: 'COMPLETED',
+    score: (i % 11) / 10,
+  }))
+  const names = Array.from({ length: 8 }, (_, i) => `agent-${i}`)
+  const job = jobOf({ state: 'completed', benchmark_outcomes: names.map((each) => outcome(each, outcomes)) })
+  const page = jobHtml(reportOf(job), agentsOf(job), { now_ms: 0 })
+  expect(page.length).toBeLessThan(5_000_000)
+  expect(page).toContain('<summary>1,050 more scenarios</summary>')
+  expect(page.match(/<tr><th scope="row">/g)).toHaveLength(1250)
 })
 
 it('accepts missing and repeated ids', () => {

@@ -3,6 +3,9 @@ import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.t
 import { judging } from '#lib/statistics/judgement.ts'
 import { handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
+import type { Provenance } from './html/document.ts'
+import { htmlFile, provenanceOf } from './html/html-file.ts'
+import { jobHtml } from './html/job-html.ts'
 import { type JobSource, jobSource } from './job-source.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
@@ -13,16 +16,18 @@ interface JobReportQuery extends ReportChoice {
   job: string
 }
 
-const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 
 /**
- * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`,
+ * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`,
  * also with `metric` (reward key) and `threshold` (lowest passing score).
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
     const { format, table, query } = parseJobReport(id, new URL(request.url).searchParams)
-    const report = await jobReportOf(await jobSource(request), query)
+    const source = await jobSource(request)
+    if (format === 'html') return htmlFile(await jobHtmlOf(source, query, provenanceOf(request)))
+    const report = await jobReportOf(source, query)
     return respondIn(format, report, { csv: (each) => reportCsv(each, table), md: reportMarkdown })
   })
 
@@ -30,6 +35,12 @@ const parseJobReport = (job: string, searchParams: URLSearchParams) => {
   const { format, table, choice } = parseReportParams(searchParams, formats, ['table'])
   const query: JobReportQuery = { job, ...choice }
   return { format, table, query }
+}
+
+const jobHtmlOf = async (source: JobSource, query: JobReportQuery, provenance: Provenance): Promise<string> => {
+  const report = await jobReportOf(source, query)
+  const job = requireMetric(await source.get(query.job), query.metric)
+  return jobHtml(report, agentsOf(job), provenance)
 }
 
 const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Report> => {

@@ -130,6 +130,26 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       expect(markdown).toContain(`| ${one.agent_name} vs ${other.agent_name} | ${difference?.toFixed(3)} |`)
   })
 
+  it('200 as one HTML file with the same figures', async () => {
+    const { agents, pairs, verdict } = await report()
+    const answer = await request('?format=html')
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-.*sandbox$/)
+    const text = (await answer.text())
+      .replace(/<style>[\s\S]*<\/style>/, '')
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+    expect(text).toContain(verdict.lead)
+    for (const { agent_name, mean, ci_low, ci_high } of agents)
+      expect(text).toMatch(
+        new RegExp(` ${agent_name} .*${mean?.toFixed(3)} n = 10 ${ci_low?.toFixed(3)} to ${ci_high?.toFixed(3)} `),
+      )
+    for (const { a: one, b: other, difference } of pairs)
+      expect(text).toContain(` ${one.agent_name} vs ${other.agent_name} +${difference?.toFixed(3)} n = 10 `)
+    expect(text).toContain(' scenario 0 1.000 1.000 0.000 timed out scenario 1 0.500 0.000 0.000 ')
+    expect(text).toContain(` Current figures: ${gateway.origin}/benchmark-jobs/${job.id}`)
+  })
+
   it('200 for a page session', async () => {
     const cookie = await gateway.signIn(service.key)
     const answer = await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`, { cookie })

@@ -13,6 +13,8 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
+import { htmlFile, provenanceOf } from './html/html-file.ts'
+import { trendHtml } from './html/trend-html.ts'
 import { incomparabilities } from './incomparable.ts'
 import { type JobSource, jobSource } from './job-source.ts'
 import { evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
@@ -34,16 +36,17 @@ interface TrendQuery extends ReportChoice {
   last: number
 }
 
-const formats: readonly ReportFormat[] = ['json', 'csv', 'md']
+const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 
 /**
- * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md&failures=zero|leave_out`: results of an
+ * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md|html&failures=zero|leave_out`: results of an
  * agent on a job's data set in its most recent jobs. Defaults to the job's first agent; jobs without the metric are skipped.
  */
 export const trendReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { format, query } = parseTrendReport(new URL(request.url).searchParams)
     const report = await trendReportOf(await jobSource(request), query)
+    if (format === 'html') return htmlFile(trendHtml(report, provenanceOf(request)))
     return respondIn(format, report, { csv: trendCsv, md: trendMarkdown })
   })
 

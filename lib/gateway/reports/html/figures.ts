@@ -1,0 +1,290 @@
+import { aboutScenarios, formatP, type NameOf, pText, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import type {
+  AgentFigures,
+  AgentIdentity,
+  FailureRule,
+  PairFigures,
+  Report,
+  ScoreScale,
+} from '#lib/protocol/reports.ts'
+import { isControl } from '#lib/statistics/figures.ts'
+import { section } from './document.ts'
+import { html, type Markup } from './markup.ts'
+import { type Column, cutList, tableOf } from './table.ts'
+
+export const countText = (count: number): string => count.toLocaleString('en-US')
+
+/** `850 ms`, `12.3 s`, `3 min 5 s`, `2 h 10 min` */
+export const durationText = (ms: number): string => {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.floor(ms / 1000) % 60} s`
+  return `${countText(Math.floor(minutes / 60))} h ${minutes % 60} min`
+}
+
+export const signed = (value: number): string => `${value > 0 ? '+' : ''}${threeDecimals(value)}`
+
+const withSub = (main: string, sub: string | null): Markup =>
+  html`${main}${sub !== null && html`<span class="sub">${sub}</span>`}`
+
+const ruleLabels: Record<FailureRule, string> = { zero: 'score 0', leave_out: 'excluded' }
+
+/** Settings that the figures depend on. */
+export const scoreFacts = ({
+  rule,
+  metric,
+  threshold,
+}: Pick<Report, 'rule' | 'metric' | 'threshold'>): (readonly [string, string])[] => [
+  ['Failures', ruleLabels[rule]],
+  ...(metric === null ? [] : [['Metric', truncate(metric)] as const]),
+  ...(threshold === null ? [] : [['Pass threshold', `${threshold}`] as const]),
+]
+
+/** Name and model on two lines; `suffix` of the name keeps two runs of one agent apart. */
+const agentCell = (agent: AgentIdentity, name: NameOf): Markup => {
+  const [first = '', ...model] = truncate(name(agent), 260).split(' · ')
+  const control = isControl(agent.agent_name) ? ['control, not ranked'] : []
+  return withSub(first, [...model, ...control].join(' · ') || null)
+}
+
+interface Axis {
+  low: number
+  high: number
+}
+
+/** Axis ends that include 0 and all values. */
+export const axisOf = (scale: Pick<ScoreScale, 'is_unit_range'>, values: readonly (number | null)[]): Axis => {
+  if (scale.is_unit_range) return { low: 0, high: 1 }
+  const known = values.map((value) => value ?? 0)
+  const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)]
+  return { low: -roundUp(-low), high: roundUp(high) || (low < 0 ? 0 : 1) }
+}
+
+const roundUp = (value: number): number => {
+  if (value <= 0) return 0
+  const power = 10 ** Math.floor(Math.log10(value))
+  return Number((([1, 2, 5].find((step) => step * power >= value) ?? 10) * power).toPrecision(1))
+}
+
+interface Interval {
+  value: number | null
+  low: number | null
+  high: number | null
+  reason: string | undefined
+}
+
+/** Bar from zero with a whisker for the interval, above its text. */
+const intervalCell = ({ value, low, high, reason }: Interval, axis: Axis): Markup | null => {
+  if (value === null) return null
+  const x = (at: number) =>
+    Number((((Math.min(axis.high, Math.max(axis.low, at)) - axis.low) / (axis.high - axis.low)) * 160).toFixed(2))
+  const [zero, end] = [x(0), x(value)]
+  const text =
+    low === null || high === null ? `No CI: ${reason ?? 'unknown'}` : `${threeDecimals(low)} to ${threeDecimals(high)}`
+  return html`<svg aria-hidden="true" viewBox="0 0 160 14" preserveAspectRatio="none">${[
+    axis.low,
+    (axis.low + axis.high) / 2,
+    axis.high,
+  ].map(
+    (tick) => html`<path class="tick" d="M${x(tick)} 0V14"/>`,
+  )}<rect class="bar" x="${Math.min(zero, end)}" y="3" width="${Math.abs(end - zero)}" height="8"/>${axis.low < 0 && html`<path class="axis" d="M${zero} 0V14"/>`}${
+    low !== null &&
+    high !== null &&
+    html`<path class="whisker" d="M${x(low)} 7H${x(high)}M${x(low)} 3V11M${x(high)} 3V11"/>`
+  }</svg>${text}`
+}
+
+const largestK = (byK: Readonly<Record<string, number>> | null): number =>
+  Math.max(0, ...Object.keys(byK ?? {}).map(Number))
+
+export const agentTable = (
+  report: Pick<Report, 'agents' | 'metric' | 'is_unit_range'>,
+  name: NameOf,
+  more: readonly Column<AgentFigures>[] = [],
+): Markup => {
+  const { agents, metric } = report
+  if (agents.length === 0) return html`<p>No agent has an outcome yet.</p>`
+  const axis = axisOf(
+    report,
+    agents.flatMap(({ mean, ci_low, ci_high }) => [mean, ci_low, ci_high]),
+  )
+  return tableOf<AgentFigures>(
+    `Mean ${metric === null ? 'score' : truncate(metric)} with 95% confidence interval; axis ${axis.low} to ${axis.high}`,
+    [
+      { head: 'Agent', cell: (agent) => agentCell(agent, name), kind: 'name' },
+      ...more,
+      {
+        head: 'Rank',
+        cell: ({ rank_low, rank_high }) =>
+          rank_low === null || rank_low === rank_high ? textOf(rank_low) : `${rank_low}–${rank_high}`,
+        kind: 'n',
+      },
+      {
+        head: 'Mean',
+        cell: ({ mean, n_scenarios }) =>
+          mean === null
+            ? null
+            : html`<b>${threeDecimals(mean)}</b><span class="sub">n = ${countText(n_scenarios)}</span>`,
+        kind: 'n',
+      },
+      {
+        head: '95% CI',
+        cell: ({ mean, ci_low, ci_high, reasons }) =>
+          intervalCell({ value: mean, low: ci_low, high: ci_high, reason: reasons.ci_low }, axis),
+        kind: 'ci',
+      },
+      {
+        head: 'Passes',
+        cell: ({ n_passed, n_scenarios }) =>
+          n_passed === null ? null : withSub(countText(n_passed), `of ${countText(n_scenarios)}`),
+        kind: 'n',
+      },
+      {
+        head: 'pass@k · pass^k',
+        cell: ({ pass_at_k, pass_hat_k }) => {
+          const k = largestK(pass_at_k)
+          if (k < 2) return null
+          return withSub(
+            [pass_at_k?.[k], pass_hat_k?.[k]].map((each) => textOf(each, threeDecimals) ?? '–').join(' · '),
+            `k = ${k}`,
+          )
+        },
+        kind: 'n',
+      },
+      { head: 'Attempts', cell: attemptsCell },
+      {
+        head: 'Median · p95',
+        cell: ({ duration_median_ms, duration_p95_ms }) =>
+          duration_median_ms === null
+            ? null
+            : withSub(
+                durationText(duration_median_ms),
+                textOf(duration_p95_ms, (ms) => `p95 ${durationText(ms)}`),
+              ),
+        kind: 'n',
+      },
+      { head: 'Tokens', cell: (agent) => usageCell(tokensOf(agent), agent.n_with_tokens, agent, compact), kind: 'n' },
+      { head: 'Cost', cell: (agent) => usageCell(agent.cost_usd, agent.n_with_cost, agent, usdText), kind: 'n' },
+    ],
+    agents,
+  )
+}
+
+const textOf = (value: number | null | undefined, format = countText): string | null =>
+  value == null ? null : format(value)
+
+const attemptsCell = ({ n_completed, n_failed, n_timeout, n_cancelled, n_other, n_planned }: AgentFigures): Markup => {
+  const made = n_completed + n_failed + n_timeout + n_cancelled + n_other
+  const counts: [number, string][] = [
+    [n_completed, 'completed'],
+    [n_failed, 'failed'],
+    [n_timeout, 'timed out'],
+    [n_cancelled, 'canceled'],
+    [n_other, 'other'],
+  ]
+  const [first = 'None', ...rest] = [
+    ...counts.flatMap(([count, word]) => (count > 0 ? [`${countText(count)} ${word}`] : [])),
+    ...((n_planned ?? 0) > made ? [`${countText(made)} of ${countText(n_planned ?? 0)} planned`] : []),
+  ]
+  return withSub(first, rest.join(', ') || null)
+}
+
+const tokensOf = ({ n_input_tokens, n_output_tokens }: AgentFigures): number | null =>
+  n_input_tokens === null && n_output_tokens === null ? null : (n_input_tokens ?? 0) + (n_output_tokens ?? 0)
+
+const compact = (tokens: number): string =>
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }).format(tokens)
+
+const usdText = (usd: number): string =>
+  usd === 0 || usd >= 0.01
+    ? `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+    : `$${Number(usd.toPrecision(2))}`
+
+/** A sum, with the number of reporting attempts if not all report. */
+const usageCell = (
+  sum: number | null,
+  n: number,
+  agent: AgentFigures,
+  format: (sum: number) => string,
+): Markup | null => {
+  if (sum === null) return null
+  const all = agent.n_completed + agent.n_failed + agent.n_timeout + agent.n_cancelled + agent.n_other
+  return withSub(format(sum), n === all ? null : `${countText(n)} of ${countText(all)}`)
+}
+
+/** `other`: name of the second agent, or of the baseline. */
+export const pairTable = (
+  caption: string,
+  pairs: readonly PairFigures[],
+  name: NameOf,
+  other: (pair: PairFigures) => string = ({ b }) => name(b),
+): Markup => {
+  const largest = Math.max(
+    0,
+    ...pairs.flatMap(({ difference, ci_low, ci_high }) => [difference ?? 0, ci_low ?? 0, ci_high ?? 0].map(Math.abs)),
+  )
+  const end = [0.1, 0.25, 0.5, 1].find((each) => largest <= each) ?? roundUp(largest)
+  return tableOf<PairFigures>(
+    `${caption}; axis -${end} to ${end}`,
+    [
+      { head: 'Pair', cell: (pair) => withSub(name(pair.a), `vs ${other(pair)}`), kind: 'name' },
+      {
+        head: 'Difference',
+        cell: ({ difference, n, reasons }) =>
+          difference === null
+            ? html`<span class="muted">${reasons.difference ?? 'None'}</span>`
+            : html`<b>${signed(difference)}</b><span class="sub">n = ${countText(n)}</span>`,
+        kind: 'n',
+      },
+      {
+        head: '95% CI',
+        cell: ({ difference, ci_low, ci_high, reasons }) =>
+          intervalCell(
+            { value: difference, low: ci_low, high: ci_high, reason: reasons.ci_low },
+            { low: -end, high: end },
+          ),
+        kind: 'ci',
+      },
+      { head: 'p', cell: ({ p_value }) => textOf(p_value, formatP), kind: 'n' },
+      { head: 'Adjusted p', cell: ({ p_adjusted }) => textOf(p_adjusted, formatP), kind: 'n' },
+      {
+        head: 'Discordant',
+        cell: ({ only_a_passes, only_b_passes, mcnemar_p }) =>
+          only_a_passes === null || only_b_passes === null
+            ? null
+            : withSub(
+                `${countText(only_a_passes)} vs ${countText(only_b_passes)}`,
+                textOf(mcnemar_p, (p) => `McNemar ${pText(p)}`),
+              ),
+        kind: 'n',
+      },
+      {
+        head: 'Significance',
+        cell: ({ significant, scenarios_needed, n }) =>
+          html`<span class="badge ${significant ? 'ok' : 'neutral'}">${significant ? 'Significant' : 'Not significant'}</span>${
+            !significant &&
+            scenarios_needed !== null &&
+            scenarios_needed > n &&
+            html`<span class="sub">${aboutScenarios(scenarios_needed)} needed</span>`
+          }`,
+      },
+    ],
+    pairs,
+  )
+}
+
+const maxListed = 200
+
+export const missingScenarios = (scenarios: Report['excluded_scenarios'], name: NameOf): Markup | null =>
+  scenarios.length === 0
+    ? null
+    : section(
+        'Scenarios without a score for all agents',
+        cutList(scenarios, maxListed, ({ scenario_name, missing_from }) => {
+          const whys = missing_from.map(
+            (agent) => `${name(agent)}: ${agent.why.replaceAll('_', ' ').replace('cancelled', 'canceled')}`,
+          )
+          return html`${truncate(scenario_name)} <span class="muted">(${whys.join('; ')})</span>`
+        }),
+      )
