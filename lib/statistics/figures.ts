@@ -73,6 +73,8 @@ export interface AgentFigures extends AgentIdentity, UsageFigures {
   pass_at_k: Readonly<Record<string, number>> | null
   pass_hat_k: Readonly<Record<string, number>> | null
   n_passed: number | null
+  /** `cost_usd` by `n_passed`; null unless every counted attempt reports its cost. */
+  cost_per_solved: number | null
   n_planned: number | null
   n_completed: number
   n_failed: number
@@ -120,6 +122,15 @@ export interface PairFigures {
   /** Scenarios needed to detect a difference of this size with power 0.95. */
   scenarios_needed: number | null
   reasons: Reasons
+}
+
+/** Figures of the scenarios that share a metadata value; null for those without the key. */
+export interface GroupFigures {
+  value: string | null
+  agents: readonly (AgentIdentity &
+    Pick<AgentFigures, 'n_scenarios' | 'n_attempts' | 'mean' | 'se' | 'ci_low' | 'ci_high' | 'method' | 'reasons'>)[]
+  /** The pairs of the report, Holm-adjusted over all groups. */
+  pairs: readonly PairFigures[]
 }
 
 export interface ExcludedScenario {

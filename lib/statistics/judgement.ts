@@ -97,7 +97,7 @@ const isCounted = (tally: Tally | undefined): tally is CountedTally => tally !==
 const counted = (tallies: Tallies): [string, CountedTally][] =>
   [...tallies].filter((entry): entry is [string, CountedTally] => isCounted(entry[1]))
 
-const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): AgentFigures => {
+export const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): AgentFigures => {
   const reasons: Record<string, string> = {}
   const of = counted(tallies).map(([, tally]) => tally)
   const means = of.map(({ mean }) => mean)
@@ -109,6 +109,8 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): Age
   const inStates = (...states: string[]) => agent.outcomes.filter(({ state }) => states.includes(state)).length
   const durations = durationsOf(agent.outcomes)
   if (durations.length === 0) reasons.duration_median_ms = reasons.duration_p95_ms = 'no attempt reports a duration'
+  const passed = passesOf(of, scale, reasons)
+  const usage = usageOf(agent.outcomes, reasons)
   return {
     ...identityOf(agent),
     n_scenarios: of.length,
@@ -116,7 +118,8 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): Age
     mean,
     se,
     ...intervalOf(of, mean, se, scale, reasons),
-    ...passesOf(of, scale, reasons),
+    ...passed,
+    cost_per_solved: costPerSolved(of, usage.cost_usd, passed.n_passed, reasons),
     n_planned: plannedOf(agent, reasons),
     n_completed: inStates('COMPLETED'),
     n_failed: inStates('FAILED'),
@@ -125,7 +128,7 @@ const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScale): Age
     n_other: agent.outcomes.length - inStates('COMPLETED', 'FAILED', 'TIMEOUT', 'CANCELED'),
     duration_median_ms: quantile(durations, 0.5),
     duration_p95_ms: quantile(durations, 0.95),
-    ...usageOf(agent.outcomes, reasons),
+    ...usage,
     rank_low: null,
     rank_high: null,
     reasons,
@@ -200,6 +203,25 @@ const passesOf = (
   }
 }
 
+const costPerSolved = (
+  tallies: readonly Tally[],
+  cost: number | null,
+  passed: number | null,
+  reasons: Record<string, string>,
+): number | null => {
+  const none = (reason: string) => {
+    reasons.cost_per_solved = reason
+    return null
+  }
+  if (cost === null) return none(reasons.cost_usd ?? '')
+  if (passed === null) return none(withoutThreshold)
+  if (passed === 0) return none('no scenario passes')
+  const unknown = tallies.reduce((sum, { n_without_cost }) => sum + n_without_cost, 0)
+  if (unknown > 0)
+    return none(`${unknown} counted ${unknown === 1 ? "attempt doesn't" : "attempts don't"} report the cost`)
+  return cost / passed
+}
+
 /** Scenarios that both scored; none if the agents are scored by different metrics. */
 export const commonOf = (a: Side, b: Side): { a: CountedTally; b: CountedTally }[] =>
   hasOtherMetric(a, b)
@@ -212,7 +234,7 @@ export const commonOf = (a: Side, b: Side): { a: CountedTally; b: CountedTally }
 const hasOtherMetric = ({ agent: a }: Side, { agent: b }: Side): boolean =>
   a.metric != null && b.metric != null && a.metric !== b.metric
 
-const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): PairFigures => {
+export const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): PairFigures => {
   const common = commonOf(a, b).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
   const n = common.length
   const noCommonReason = hasOtherMetric(a, b) ? 'they use different metrics' : 'no scenario has a score for both'
@@ -286,7 +308,7 @@ const pairReasons = (
 const hasControl = ({ a, b }: PairFigures): boolean => isControl(a.agent_name) || isControl(b.agent_name)
 
 /** Pairs with a control are not adjusted and don't weaken other pairs. */
-const withSignificance = (pairs: readonly PairFigures[]): PairFigures[] => {
+export const withSignificance = (pairs: readonly PairFigures[]): PairFigures[] => {
   const tested = pairs.filter((pair) => pair.p_value !== null && !hasControl(pair))
   const adjusted = new Map(holm(tested.map(({ p_value }) => p_value as number)).map((p, i) => [tested[i], p]))
   return pairs.map((pair): PairFigures => {

@@ -7,6 +7,8 @@ export interface Tally {
   scores: number[]
   mean: number | null
   duration_ms: number | null
+  /** Counted attempts that don't report their cost. */
+  n_without_cost: number
   why_missing: ExcludedScenario['missing_from'][number]['why'] | null
 }
 
@@ -73,7 +75,8 @@ export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule
   )
 
 const tallyOf = (attempts: readonly AttemptOutcome[], rule: FailureRule): Tally => {
-  const scores = attempts.map((each) => countedScore(each, rule)).filter((score) => score !== undefined)
+  const counted = attempts.filter((each) => countedScore(each, rule) !== undefined)
+  const scores = counted.map((each) => countedScore(each, rule) as number)
   const [{ scenario_id, scenario_name }] = attempts as [AttemptOutcome]
   return {
     scenario_id,
@@ -81,6 +84,7 @@ const tallyOf = (attempts: readonly AttemptOutcome[], rule: FailureRule): Tally 
     scores,
     mean: meanOf(scores),
     duration_ms: meanOf(durationsOf(attempts)),
+    n_without_cost: counted.filter(({ usage }) => !isReported(usage?.cost_usd)).length,
     why_missing: scores.length > 0 ? null : whyMissing(attempts),
   }
 }
@@ -102,11 +106,13 @@ const usageLabels = {
   cost_usd: 'cost',
 } as const
 
+const isReported = (value: number | null | undefined): value is number => value != null && value >= 0
+
 /** Usage over all attempts, excluding retries. A sum is null if no attempt reports the figure: unreported is not 0. */
 export const usageOf = (outcomes: readonly AttemptOutcome[], reasons: Record<string, string>): UsageFigures => {
   const why = outcomes.find(({ usage }) => usage?.unknown_because)?.usage?.unknown_because
   const reported = (figure: keyof typeof usageLabels) => {
-    const values = outcomes.flatMap(({ usage }) => usage?.[figure] ?? []).filter((value) => value >= 0)
+    const values = outcomes.map(({ usage }) => usage?.[figure]).filter(isReported)
     if (values.length === 0) reasons[figure] = why ?? `no attempt reports ${usageLabels[figure]}`
     return values
   }

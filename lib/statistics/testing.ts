@@ -2,7 +2,7 @@ import { type Comparison, comparing } from './comparison.ts'
 import type { FailureRule, JudgedJob, Judgement } from './figures.ts'
 import { judging } from './judgement.ts'
 
-const finish = <T>(steps: Generator<void, T>): T => {
+export const finish = <T>(steps: Generator<void, T>): T => {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
