@@ -64,12 +64,16 @@ export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportAction
   )
 }
 
-export const tablesOf = (report: Pick<Report, ReportTable> | undefined): ReportTable[] =>
-  (Object.keys(csvNames) as ReportTable[]).filter((table) => table === 'agents' || (report?.[table].length ?? 0) > 0)
+export const tablesOf = (report: Pick<Report, Exclude<ReportTable, 'group_pairs'>> | undefined): ReportTable[] =>
+  (Object.keys(csvNames) as ReportTable[]).filter(
+    (table) => table === 'agents' || (report?.[table === 'group_pairs' ? 'groups' : table] ?? []).length > 0,
+  )
 
 const csvNames: Record<ReportTable, string> = {
   agents: 'Agents CSV',
   pairs: 'Pairs CSV',
+  groups: 'Groups CSV',
+  group_pairs: 'Pairs by group CSV',
   excluded_scenarios: 'Excluded scenarios CSV',
 }
 

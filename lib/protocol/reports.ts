@@ -3,17 +3,27 @@ import type {
   AgentIdentity,
   ComparedPair,
   FailureRule,
+  GroupFigures,
   Judgement,
   PairFigures,
   ScenarioChange,
   ScoreScale,
 } from '#lib/statistics/figures.ts'
 
-export type { AgentFigures, AgentIdentity, ComparedPair, FailureRule, PairFigures, ScenarioChange, ScoreScale }
+export type {
+  AgentFigures,
+  AgentIdentity,
+  ComparedPair,
+  FailureRule,
+  GroupFigures,
+  PairFigures,
+  ScenarioChange,
+  ScoreScale,
+}
 
 export type ReportFormat = 'json' | 'csv' | 'md' | 'html' | 'junit'
 
-export type ReportTable = 'agents' | 'pairs' | 'excluded_scenarios'
+export type ReportTable = 'agents' | 'pairs' | 'groups' | 'group_pairs' | 'excluded_scenarios'
 
 export interface ReportedJob {
   id: string
@@ -36,6 +46,15 @@ export interface ReportChoice {
   failures: FailureRule
   metric?: string | undefined
   threshold?: number | undefined
+  /** Metadata key of the scenarios. */
+  group?: string | undefined
+}
+
+export interface GroupReport {
+  group: string | null
+  /** Null unless a group was requested. Sorted by value. */
+  groups: readonly GroupFigures[] | null
+  group_notes: readonly string[]
 }
 
 export interface Verdict {
@@ -45,7 +64,7 @@ export interface Verdict {
 }
 
 /** Response of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
-export interface Report extends Judgement, JudgedMetric {
+export interface Report extends Judgement, JudgedMetric, GroupReport {
   job: ReportedJob
   verdict: Verdict
   notes: readonly string[]
@@ -84,7 +103,7 @@ export interface GateResult {
 }
 
 /** Response of `GET /api/benchmark-jobs/compare/report`. */
-export interface CompareReport extends ScoreScale, JudgedMetric {
+export interface CompareReport extends ScoreScale, JudgedMetric, GroupReport {
   jobs: readonly ReportedJob[]
   baseline: string
   rule: FailureRule

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import type { JudgedAgent } from './figures.ts'
-import { frontierOf } from './frontier.ts'
 import { judgingGroups } from './groups.ts'
 import { finish, judge } from './testing.ts'
 
@@ -18,7 +17,10 @@ const agent = (agent_name: string, scores: readonly (number | 'FAILED')[]): Judg
 
 const groupsOf = (agents: JudgedAgent[], values: Record<string, string>, rule: 'zero' | 'leave_out' = 'zero') => {
   const judgement = judge({ agents, complete: true }, rule)
-  return { judgement, groups: finish(judgingGroups(agents, rule, judgement, new Map(Object.entries(values)))) }
+  return {
+    judgement,
+    groups: finish(judgingGroups({ agents, complete: true }, rule, judgement, new Map(Object.entries(values)))),
+  }
 }
 
 const six = (value: number | null | undefined) => (value == null ? value : Math.round(value * 1e6) / 1e6)
@@ -77,21 +79,4 @@ it('groups by failures left out', () => {
     [0, undefined],
   ])
   expect(groups[1]?.pairs[0]?.reasons.difference).toBe('no scenario has a score for both')
-})
-
-it('finds the frontier of score against cost', () => {
-  const points = [
-    { cost: 3, score: 0.9 },
-    { cost: 1, score: 0.5 },
-    { cost: 3, score: 0.8 },
-    { cost: 2, score: 0.5 },
-    { cost: 0.1 + 0.2, score: 0.1 },
-    { cost: 0.3, score: 0.1 },
-    { cost: 4, score: 0.1 },
-  ]
-  const [best, cheap, , , one, other] = points
-  const { frontier, dominators } = frontierOf(points)
-  expect(frontier).toEqual([other, one, cheap, best])
-  expect(dominators).toEqual([[], [], [best], [cheap], [], [], [other, one, cheap, best]])
-  expect(frontierOf(points, true).frontier).toEqual([other, one])
 })

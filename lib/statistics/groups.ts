@@ -1,4 +1,4 @@
-import type { FailureRule, GroupFigures, JudgedAgent, PairFigures, ScoreScale } from './figures.ts'
+import type { FailureRule, GroupFigures, JudgedJob, PairFigures, ScoreScale } from './figures.ts'
 import { figuresOf, pairOf, type Side, withSignificance } from './judgement.ts'
 import { inNameOrder, talliesOf } from './tallies.ts'
 
@@ -10,14 +10,14 @@ export type GroupValues = ReadonlyMap<string, string>
  * the pairs of all groups. Sorted by value, with the scenarios that have none last.
  */
 export function* judgingGroups(
-  agents: readonly JudgedAgent[],
+  { agents }: JudgedJob,
   rule: FailureRule,
   { pairs, ...scale }: ScoreScale & { pairs: readonly PairFigures[] },
   values: GroupValues,
 ): Generator<void, GroupFigures[]> {
   const outcomes = agents.flatMap((agent) => agent.outcomes.map((outcome) => ({ agent, outcome })))
-  const byValue = [...Map.groupBy(outcomes, ({ outcome }) => values.get(outcome.scenario_id) ?? null)].sort(([a], [b]) =>
-    a === null || b === null ? Number(a === null) - Number(b === null) : inNameOrder(a, b),
+  const byValue = [...Map.groupBy(outcomes, ({ outcome }) => values.get(outcome.scenario_id) ?? null)].sort(
+    ([a], [b]) => (a === null || b === null ? Number(a === null) - Number(b === null) : inNameOrder(a, b)),
   )
   const groups: GroupFigures[] = []
   for (const [value, members] of byValue) {

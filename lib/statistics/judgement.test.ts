@@ -418,6 +418,25 @@ describe('usage', () => {
     expect(figures?.reasons.n_cache_tokens).toBe('the agent left nothing')
   })
 
+  it('divides the cost by the scenarios that pass if every counted attempt reports it', () => {
+    const at = (id: string, score: number | string, cost_usd?: number) => ({
+      ...outcome(id, score),
+      usage: { cost_usd },
+    })
+    const perSolved = (...outcomes: AttemptOutcome[]) => {
+      const figures = figuresOf(...outcomes)
+      return [figures?.cost_per_solved, figures?.reasons.cost_per_solved]
+    }
+    // Two scenarios pass; failed attempts are paid for too.
+    const paid = [at('s1', 1, 0.5), at('s1', 1, 0.25), at('s2', 1, 0.5), at('s3', 'FAILED', 0.25)]
+    expect(perSolved(...paid)).toEqual([0.75, undefined])
+    expect(perSolved(...paid, at('s4', 'CANCELED'))).toEqual([0.75, undefined])
+    expect(perSolved(...paid, at('s4', 1))).toEqual([null, "1 counted attempt doesn't report the cost"])
+    expect(perSolved(at('s1', 0.5, 1))).toEqual([null, 'no scenario passes'])
+    expect(perSolved(at('s1', 7, 1))).toEqual([null, 'scores are outside 0 to 1; set a pass threshold to count passes'])
+    expect(perSolved(at('s1', 1))).toEqual([null, 'no attempt reports cost'])
+  })
+
   it('has a reason for a figure that no attempt reports', () => {
     expect(figuresOf(attempt(null))?.reasons.cost_usd).toBe('no attempt reports cost')
   })

@@ -1,3 +1,4 @@
+import type { KnownScenario } from '#lib/client/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
@@ -5,7 +6,6 @@ import { isControl, type ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { passes, scaleOf, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
-import type { KnownScenario } from '../job/queries.ts'
 import type { AgentRow } from '../job-figures.ts'
 
 export interface GridCell {

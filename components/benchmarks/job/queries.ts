@@ -5,6 +5,7 @@ import { sendForm, type UploadOptions } from '#lib/browser/api/upload.ts'
 import { followQuery } from '#lib/browser/live/follow.ts'
 import { listPages, listRefresh, pollWhile, type Shown } from '#lib/browser/queries/list/pages.ts'
 import { ApiError } from '#lib/client/api-error.ts'
+import { readDefinitions } from '#lib/client/scenario-definitions.ts'
 import {
   BenchmarkJob,
   type BenchmarkJobCreate,
@@ -122,7 +123,7 @@ export const benchmarkJobQueries = {
   scenarios: (id: string, ids: readonly string[]) =>
     queryOptions({
       queryKey: [...jobKeys.all, 'scenarios', id, ids.length] as const,
-      queryFn: ({ signal }) => readDefinitions(id, ids, signal),
+      queryFn: ({ signal }) => readDefinitions(id, ids, pageApi, signal),
       staleTime: Number.POSITIVE_INFINITY,
       retry: false,
     }),
@@ -190,39 +191,6 @@ export const benchmarkJobMutations = {
       // Revealed values must not stay in memory.
       gcTime: 0,
     }),
-}
-
-export interface KnownScenario {
-  name: string
-  metadata: Record<string, string>
-}
-
-const pageRows = 500
-const maxPages = 20
-/** A service that ignores the job filter lists everything; the newest are most likely the job's own. */
-const maxUnfilteredPages = 2
-
-/** Definitions of a job's scenarios by id, without deleted ones. */
-export const readDefinitions = async (
-  benchmark_job_id: string,
-  ids: readonly string[],
-  signal: AbortSignal,
-  api: Pick<Api, 'scenarios'> = pageApi,
-): Promise<Record<string, KnownScenario>> => {
-  const missing = new Set(ids)
-  const found: Record<string, KnownScenario> = {}
-  const requested = new Set(ids)
-  let pages = maxPages
-  let after: string | undefined
-  for (let page = 0; page < pages && missing.size > 0; page++) {
-    const query = { benchmark_job_id, limit: pageRows, starting_after: after }
-    const { scenarios, has_more } = await api.scenarios.list({ query, signal })
-    for (const { id, name, metadata } of scenarios) if (missing.delete(id)) found[id] = { name, metadata }
-    if (scenarios.some(({ id }) => !requested.has(id))) pages = maxUnfilteredPages
-    after = scenarios.at(-1)?.id
-    if (!has_more || after === undefined) break
-  }
-  return found
 }
 
 const importJob = async (

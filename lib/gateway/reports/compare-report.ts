@@ -13,6 +13,7 @@ import { isControl, type JudgedAgent } from '#lib/statistics/figures.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
 import { type Gate, gateOf, parseGate, unfinishedJobs } from './gate.ts'
+import { groupReport } from './groups.ts'
 import { compareHtml } from './html/compare-html.ts'
 import type { Provenance } from './html/document.ts'
 import { htmlFile, provenanceOf } from './html/html-file.ts'
@@ -36,8 +37,9 @@ interface CompareQuery extends ReportChoice {
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html', 'junit']
 
 /**
- * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|html|junit&table=agents|pairs|excluded_scenarios`.
- * `baseline` is one of the jobs (default: the first) or one of their runs. `failures`, `metric` and `threshold` as for one job;
+ * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|html|junit&table=agents|pairs|groups|group_pairs|excluded_scenarios`.
+ * `baseline` is one of the jobs (default: the first) or one of their runs. `failures`, `metric`, `threshold` and `group` as for
+ * one job;
  * `gate=no_regression|superior|non_inferior` with `margin` decides whether the compared runs pass.
  */
 export const compareReport = (request: Request): Promise<Response> =>
@@ -56,7 +58,7 @@ export const compareReport = (request: Request): Promise<Response> =>
 const own = ['jobs', 'baseline', 'gate', 'margin']
 
 const parseCompareReport = (searchParams: URLSearchParams) => {
-  const { format, table, choice, param } = parseReportParams(searchParams, formats, [...own, 'table'])
+  const { format, table, choice, param } = parseReportParams(searchParams, formats, [...own, 'group', 'table'])
   const jobs = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
   const [first] = jobs
   if (first === undefined || jobs.length > maxJobs)
@@ -78,15 +80,14 @@ const compareHtmlOf = async (source: JobSource, query: CompareQuery, provenance:
 }
 
 const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<CompareReport> => {
-  const { failures: rule, metric, threshold, baseline, gate } = query
+  const { failures: rule, metric, threshold, baseline, gate, group } = query
   const jobs: BenchmarkJob[] = []
   // One at a time: each may be megabytes, and failures of a wrong key are counted.
   for (const id of query.jobs) jobs.push(requireMetric(await source.get(id, `jobs.${id}`), metric))
   const agents = jobs.flatMap(agentsOf)
   const complete = jobs.every(isComplete)
-  const comparison = await runInSteps(
-    comparing({ agents, complete, threshold }, rule, baselineChoice(agents, query.jobs, baseline)),
-  )
+  const figures = { agents, complete, threshold }
+  const comparison = await runInSteps(comparing(figures, rule, baselineChoice(agents, query.jobs, baseline)))
   const reported = jobs.map(reportedJob)
   const judged = judgedTogether(jobs)
   return {
@@ -99,6 +100,11 @@ const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<
     ...comparison,
     gate: gate ? gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs)) : null,
     incomparable: incomparabilities(jobs, comparison),
+    ...(await groupReport(
+      { source, jobs, judged: figures, rule, name: runNames({ jobs: reported, agents: comparison.agents }) },
+      group,
+      comparison,
+    )),
     ...comparability(jobs),
     notes: notesOf({ rule, complete, ...judged, ...comparison }),
   }

@@ -19,6 +19,23 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
       ['a_agent_name', 'b_agent_name'],
       report.pairs.map((pair) => ({ ...pairCells(pair), ...gateCells(report, pair) })),
     ] as const,
+    groups: [
+      ['group', 'value', 'agent_name', 'model_name'],
+      (report.groups ?? []).flatMap(({ value, agents }) =>
+        agents.map(({ reasons, ...figures }) => ({
+          group: report.group,
+          value,
+          ...figures,
+          reasons: reasonCell(reasons),
+        })),
+      ),
+    ] as const,
+    group_pairs: [
+      ['group', 'value', 'a_agent_name', 'b_agent_name'],
+      (report.groups ?? []).flatMap(({ value, pairs }) =>
+        pairs.map((pair) => ({ group: report.group, value, ...pairCells(pair) })),
+      ),
+    ] as const,
     excluded_scenarios: [
       ['scenario_id', 'scenario_name', 'missing_from'],
       report.excluded_scenarios.map(({ missing_from, ...scenario }) => ({

@@ -22,6 +22,9 @@ const reportOf = (job: BenchmarkJob): Report => {
     verdict: verdictOf({ ...judgement, ...judged }),
     ...judgement,
     ...judged,
+    group: null,
+    groups: null,
+    group_notes: [],
     notes: notesOf({ ...judgement, ...judged }),
   }
 }

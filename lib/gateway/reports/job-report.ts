@@ -1,8 +1,10 @@
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
+import { namesOf } from '#lib/protocol/report-words.ts'
 import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
 import { handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
+import { groupReport } from './groups.ts'
 import type { Provenance } from './html/document.ts'
 import { htmlFile, provenanceOf } from './html/html-file.ts'
 import { jobHtml } from './html/job-html.ts'
@@ -19,8 +21,8 @@ interface JobReportQuery extends ReportChoice {
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 
 /**
- * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|excluded_scenarios&failures=zero|leave_out`,
- * also with `metric` (reward key) and `threshold` (lowest passing score).
+ * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|groups|group_pairs|excluded_scenarios&failures=zero|leave_out`,
+ * also with `metric` (reward key), `threshold` (lowest passing score) and `group` (metadata key of the scenarios).
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
@@ -32,7 +34,7 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
   })
 
 const parseJobReport = (job: string, searchParams: URLSearchParams) => {
-  const { format, table, choice } = parseReportParams(searchParams, formats, ['table'])
+  const { format, table, choice } = parseReportParams(searchParams, formats, ['group', 'table'])
   const query: JobReportQuery = { job, ...choice }
   return { format, table, query }
 }
@@ -44,15 +46,21 @@ const jobHtmlOf = async (source: JobSource, query: JobReportQuery, provenance: P
 }
 
 const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Report> => {
-  const { failures, metric, threshold } = query
+  const { failures, metric, threshold, group } = query
   const job = requireMetric(await source.get(query.job), metric)
-  const judgement = await runInSteps(judging({ agents: agentsOf(job), complete: isComplete(job), threshold }, failures))
+  const figures = { agents: agentsOf(job), complete: isComplete(job), threshold }
+  const judgement = await runInSteps(judging(figures, failures))
   const judged = judgedTogether([job])
   return {
     job: reportedJob(job),
     verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged }),
     ...judgement,
     ...judged,
+    ...(await groupReport(
+      { source, jobs: [job], judged: figures, rule: failures, name: namesOf(judgement.agents) },
+      group,
+      judgement,
+    )),
     notes: notesOf({ ...judgement, ...judged }),
   }
 }

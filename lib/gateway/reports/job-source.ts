@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { ApiError } from '#lib/client/api-error.ts'
+import { readDefinitions } from '#lib/client/scenario-definitions.ts'
 import type { BenchmarkJob, BenchmarkJobList } from '#lib/contract/benchmark-jobs.ts'
 import { Id } from '#lib/contract/common.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
@@ -19,7 +21,11 @@ export interface JobSource {
   /** `field`: request parameter to blame if the job doesn't exist. */
   get: (id: string, field?: string) => Promise<BenchmarkJob>
   list: (limit: number, startingAfter?: string) => Promise<BenchmarkJobList>
+  /** Metadata of the job's scenarios by id; empty if the service doesn't list scenarios. */
+  metadata: (job: string, scenarios: readonly string[]) => Promise<ScenarioMetadata>
 }
+
+type ScenarioMetadata = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** Reads jobs with the page's session or the script's own API key. */
 export const jobSource = async (request: Request): Promise<JobSource> => {
@@ -49,7 +55,7 @@ const accountOf = async (key: string): Promise<KeyHolder['account']> => {
 }
 
 const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Promise<T>) => Promise<T>): JobSource => {
-  const { benchmarkJobs } = clientFor(api_key, readTimeoutMs)
+  const { benchmarkJobs, scenarios } = clientFor(api_key, readTimeoutMs)
   const read = <T>(ask: () => Promise<T>) =>
     limited(() => ask().catch((error: unknown) => Promise.reject(toHttpError(error))))
   return {
@@ -69,7 +75,30 @@ const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Prom
       )
       return { ...page, jobs: page.jobs.map(named) }
     },
+    metadata: (job, ids) =>
+      cachedMetadata(`${serviceIdentity()} ${account.id} ${job} ${ids.length}`, () =>
+        read(async () => {
+          const known = await readDefinitions(job, ids, { scenarios }).catch((error: unknown) => {
+            if (error instanceof ApiError && [404, 405, 501].includes(error.status)) return {}
+            throw error
+          })
+          return Object.fromEntries(Object.entries(known).map(([id, { metadata }]) => [id, metadata]))
+        }),
+      ),
   }
+}
+
+const metadataCache = slot('scenarioMetadata', () => new Map<string, { untilMs: number; metadata: ScenarioMetadata }>())
+const [metadataMs, maxCachedJobs] = [60_000, 20]
+
+const cachedMetadata = async (key: string, read: () => Promise<ScenarioMetadata>): Promise<ScenarioMetadata> => {
+  const cache = metadataCache()
+  const known = cache.get(key)
+  if (known && known.untilMs > performance.now()) return known.metadata
+  const metadata = await read()
+  if (cache.size >= maxCachedJobs) cache.clear()
+  cache.set(key, { untilMs: performance.now() + metadataMs, metadata })
+  return metadata
 }
 
 const missingJob = (id: string) =>

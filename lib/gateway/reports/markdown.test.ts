@@ -26,6 +26,9 @@ const markdownOf = (...agents: JudgedAgent[]): string =>
     metric: null,
     metrics: [],
     ...judge({ agents, complete: true }, 'zero'),
+    group: null,
+    groups: null,
+    group_notes: [],
     notes: [],
   })
 

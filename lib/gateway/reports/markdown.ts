@@ -16,6 +16,7 @@ import type {
   AgentFigures,
   ComparedPair,
   CompareReport,
+  GroupReport,
   PairFigures,
   Report,
   ScenarioChange,
@@ -44,6 +45,7 @@ export const reportMarkdown = (report: Report): string => {
       name,
     ),
     ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(sortPairs(report.pairs), name)]),
+    ...groups(report, name),
     ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
   ])
@@ -67,6 +69,7 @@ export const compareMarkdown = (report: CompareReport): string => {
           '## Differences from the baseline',
           pairTable(report.pairs.toSorted(lossesFirst), name, sameAgentJob(report)),
         ]),
+    ...groups(report, name),
     ...report.pairs.flatMap((pair) => changes(pair, name)),
     ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
@@ -156,7 +159,8 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
     ['p95', ({ duration_p95_ms }) => seconds(duration_p95_ms)],
     ['Tokens in', (agent) => usage(agent.n_input_tokens, agent.n_with_tokens, agent)],
     ['Tokens out', (agent) => usage(agent.n_output_tokens, agent.n_with_tokens, agent)],
-    ['Cost', (agent) => usage(agent.cost_usd, agent.n_with_cost, agent, (cost) => `$${cost.toFixed(4)}`)],
+    ['Cost', (agent) => usage(agent.cost_usd, agent.n_with_cost, agent, dollars)],
+    ['Cost per solved', ({ cost_per_solved }) => (cost_per_solved === null ? none : dollars(cost_per_solved))],
     [
       'Rank',
       ({ rank_low, rank_high, reasons }) =>
@@ -173,6 +177,8 @@ const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
     agents,
   )
 }
+
+const dollars = (usd: number) => `$${usd.toFixed(4)}`
 
 /** A sum, with the number of reporting attempts if not all report. */
 const usage = (sum: number | null, n: number, agent: AgentFigures, shown = (value: number) => `${value}`) => {
@@ -213,6 +219,48 @@ const pairTable = (
     ],
     pairs,
   )
+}
+
+const groups = ({ group, groups, group_notes }: GroupReport, name: NameOf): string[] => {
+  if (groups === null) return []
+  const shown = groups.slice(0, maxListed)
+  const groupName = ({ value }: { value: string | null }) => (value === null ? 'not set' : text(value))
+  const agents = shown.flatMap(({ value, agents }) => agents.map((agent) => ({ value, agent })))
+  const pairs = shown.flatMap(({ value, pairs }) => pairs.map((pair) => ({ value, pair })))
+  return [
+    `## Groups by ${code(truncate(group ?? ''))}`,
+    table(
+      [
+        ['Group', groupName],
+        ['Agent', ({ agent }) => text(name(agent))],
+        ['Scenarios', ({ agent }) => `${agent.n_scenarios}`],
+        ['Attempts', ({ agent }) => `${agent.n_attempts}`],
+        ['Mean', ({ agent }) => number(agent.mean)],
+        ['95% CI', ({ agent }) => range(agent.ci_low, agent.ci_high)],
+      ],
+      agents,
+    ),
+    ...(pairs.length === 0
+      ? []
+      : [
+          table(
+            [
+              ['Group', groupName],
+              ['Pair', ({ pair }) => `${text(name(pair.a))} vs ${text(name(pair.b))}`],
+              ['Difference', ({ pair }) => number(pair.difference)],
+              ['95% CI', ({ pair }) => range(pair.ci_low, pair.ci_high)],
+              ['n', ({ pair }) => `${pair.n}`],
+              ['p', ({ pair }) => p(pair.p_value)],
+              ['Adjusted p', ({ pair }) => p(pair.p_adjusted)],
+            ],
+            pairs,
+          ),
+        ]),
+    [
+      ...(groups.length > maxListed ? [`Showing ${maxListed} of ${groups.length} groups.`] : []),
+      ...group_notes.map(escaped),
+    ].join(' '),
+  ]
 }
 
 const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FailureRule, ReportChoice, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
 import { HttpError, json } from '../http/handle-request.ts'
 
-const tables: readonly ReportTable[] = ['agents', 'pairs', 'excluded_scenarios']
+const tables: readonly ReportTable[] = ['agents', 'pairs', 'groups', 'group_pairs', 'excluded_scenarios']
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
 
 /** Parses what all reports have in common; `more` names the other parameters. Throws 400 for unknown or invalid ones. */
@@ -17,14 +17,19 @@ export const parseReportParams = (
     if (searchParams.getAll(name).length > 1)
       throw new HttpError('invalid_argument', `${name} can only be set once`, { field: name })
   }
+  const group = searchParams.get('group') || undefined
+  const table = oneOf('table', tables, searchParams.get('table') ?? 'agents')
+  if (group === undefined && (table === 'groups' || table === 'group_pairs'))
+    throw new HttpError('invalid_argument', `table=${table} requires a group`, { field: 'group' })
   const choice: ReportChoice = {
     failures: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
     metric: searchParams.get('metric') || undefined,
     threshold: numberOf('threshold', searchParams.get('threshold') || undefined),
+    group,
   }
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),
-    table: oneOf('table', tables, searchParams.get('table') ?? 'agents'),
+    table,
     choice,
     param: (name: string) => searchParams.get(name) ?? undefined,
   }

@@ -28,6 +28,9 @@ beforeAll(async () => {
   service = await startService({ isolation: 'none' })
   gateway = await startConsole(service)
   const scenario_ids = await makeScenarios(service.client, 10)
+  for (const [i, id] of scenario_ids.entries())
+    if (i < 9)
+      await service.client.scenarios.update({ params: { id }, body: { metadata: { level: i < 5 ? 'easy' : 'hard' } } })
   const queued = await createJob(service.client, {
     type: 'scenarios',
     scenario_ids,
@@ -162,6 +165,7 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     ['?format=csv&format=md', 'format'],
     ['?failure=zero', 'failure'],
     ['?format=csv&table=all', 'table'],
+    ['?format=csv&table=groups', 'group'],
     ['?threshold=half', 'threshold'],
     ['?threshold=1e999', 'threshold'],
     ['?metric=__proto__', 'metric'],
@@ -169,6 +173,50 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     const answer = await request(search)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ code: 'invalid_argument', field, message: expect.any(String) })
+  })
+
+  // Computed by hand from Student's quantiles 2.776445 (4 degrees of freedom) and 3.182446 (3).
+  it('200 with groups of scenarios, the same in JSON, CSV and Markdown', async () => {
+    const { group, groups, group_notes, agents, pairs } = await report('?group=level')
+    expect([group, groups?.map(({ value }) => value)]).toEqual(['level', ['easy', 'hard', null]])
+    const figures = groups?.map((each) => {
+      const [one] = each.agents
+      const [pair] = each.pairs
+      return [one?.n_scenarios, six(one?.mean), pair?.n, six(pair?.difference), six(pair?.ci_low), six(pair?.ci_high)]
+    })
+    expect(figures).toEqual([
+      [5, 0.65, 5, 0.2, -0.140044, 0.540044],
+      [4, 0.4375, 4, 0.125, -0.388565, 0.638565],
+      [1, 1, 1, 0, null, null],
+    ])
+    for (const [at, whole] of agents.entries())
+      expect(groups?.reduce((n, each) => n + (each.agents[at]?.n_scenarios ?? 0), 0)).toBe(whole.n_scenarios)
+    for (const [at, whole] of pairs.entries())
+      expect(groups?.reduce((n, each) => n + (each.pairs[at]?.n ?? 0), 0)).toBe(whole.n)
+    expect(group_notes).toEqual(['p is Holm-adjusted over 9 pairs of all groups.'])
+
+    const csv = await (await request('?group=level&format=csv&table=groups')).text()
+    const easy = groups?.[0]?.agents[0]
+    expect(csv.split('\r\n')[1]).toContain(
+      ['level', 'easy', 'A', '', easy?.benchmark_run_id, easy?.job_id, 5, 5, 0.65, easy?.se, easy?.ci_low, 1, 't']
+        .map((cell) => `"${cell ?? ''}"`)
+        .join(','),
+    )
+    expect(csv.trim().split('\r\n')).toHaveLength(10)
+    const pairRows = (await (await request('?group=level&format=csv&table=group_pairs')).text()).trim().split('\r\n')
+    expect(pairRows).toHaveLength(10)
+    expect(pairRows[4]).toMatch(/^"level","hard","A",.*"0\.4375","0\.3125","0\.125"/)
+    const markdown = await (await request('?group=level&format=md')).text()
+    expect(markdown).toContain('## Groups by `level`')
+    expect(markdown).toContain('| easy | A | 5 | 5 | 0.650 | 0.131 to 1.000 |')
+    expect(markdown).toContain('| hard | A vs B | 0.125 | -0.389 to 0.639 | 4 | 0.750 | 1.000 |')
+    expect(markdown).toContain('| not set | A | 1 | 1 | 1.000 | n/a |')
+  })
+
+  it('200 with the known keys for a key that no scenario has', async () => {
+    const { groups, group_notes } = await report('?group=constructor')
+    expect(groups?.map(({ value, agents }) => [value, agents[0]?.n_scenarios])).toEqual([[null, 10]])
+    expect(group_notes[0]).toBe('No scenario has the metadata key constructor. Keys: level.')
   })
 
   it('200 with passes at the threshold', async () => {
@@ -206,6 +254,15 @@ describe('GET /api/benchmark-jobs/compare', () => {
     expect(names(pair?.still_failing)).toEqual(['scenario 2', 'scenario 4', 'scenario 5', 'scenario 7', 'scenario 8'])
     expect(pair?.new_passes?.[0]).toMatchObject({ before: 0.5, after: 1 })
     expect(report.excluded_scenarios.map(({ scenario_name }) => scenario_name)).toEqual(['scenario 9'])
+  })
+
+  it('200 with groups of the pairs', async () => {
+    const { groups }: CompareReport = await (await compared(`?jobs=${job.id},${later.id}&group=level`)).json()
+    expect(groups?.map(({ value, pairs }) => [value, pairs.map(({ n, difference }) => [n, six(difference)])])).toEqual([
+      ['easy', [[5, -0.1]]],
+      ['hard', [[4, 0.125]]],
+      [null, [[0, null]]],
+    ])
   })
 
   it('200 with the differences between the jobs', async () => {

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
-import { createClient } from '#lib/client/client.ts'
-import { readDefinitions } from '../job/queries.ts'
+import { createClient } from './client.ts'
+import { readDefinitions } from './scenario-definitions.ts'
 
 /** Reads definitions from a service that lists one scenario per page, `scn_1` first. */
 const read = async (ids: string[], pages: number) => {
@@ -17,7 +17,7 @@ const read = async (ids: string[], pages: number) => {
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
   const api = createClient({ baseUrl: `http://127.0.0.1:${(service.address() as AddressInfo).port}` })
-  const found = await readDefinitions('bmj_1', ids, new AbortController().signal, api)
+  const found = await readDefinitions('bmj_1', ids, api)
   service.closeAllConnections()
   service.close()
   return { found, page }
