@@ -187,7 +187,7 @@ const attemptsCell = ({ n_completed, n_failed, n_timeout, n_cancelled, n_other, 
     ...counts.flatMap(([count, word]) => (count > 0 ? [`${countText(count)} ${word}`] : [])),
     ...((n_planned ?? 0) > made ? [`${countText(made)} of ${countText(n_planned ?? 0)} planned`] : []),
   ]
-  return withSub(first, rest.join(', ') || null)
+  return html`<span class="nowrap">${first}</span>${rest.length > 0 && html`<span class="sub">${rest.join(', ')}</span>`}`
 }
 
 const tokensOf = ({ n_input_tokens, n_output_tokens }: AgentFigures): number | null =>

@@ -30,7 +30,7 @@ export const scenarioGrid = (
   )
   const shade = (score: number) =>
     `h${Math.round(Math.min(1, Math.max(0, (score - axis.low) / (axis.high - axis.low))) * 10)}`
-  const head = html`<thead><tr><th scope="col">Scenario</th>${labels.map((label) => html`<th scope="col" class="n">${truncate(label, 80)}</th>`)}</tr></thead>`
+  const head = html`<thead><tr><th scope="col">Scenario</th>${labels.map((label) => html`<th scope="col" class="n">${shortened(label)}</th>`)}</tr></thead>`
   const lines: Markup[] = []
   let chars = 0
   for (const { name, cells } of rows) {
@@ -71,6 +71,9 @@ const rowsOf = (agents: readonly JudgedAgent[], rule: FailureRule): Row[] => {
   }))
 }
 
+/** Without the provider of a model: `codex · gpt-5`. */
+const shortened = (label: string): string => truncate(label, 80).replace(/ · [^ /]+\//, ' · ')
+
 const stateWords: Record<string, string> = { FAILED: 'failed', TIMEOUT: 'timed out', CANCELED: 'canceled' }
 
 const cellOf = ({ tally, states }: Row['cells'][number], shade: (score: number) => string): Markup => {
@@ -78,5 +81,5 @@ const cellOf = ({ tally, states }: Row['cells'][number], shade: (score: number) 
   const note = words.length > 0 && html`<span class="sub">${words.join(', ')}</span>`
   if (tally?.mean == null) return html`<td class="none">${note || '–'}</td>`
   const n = tally.scores.length
-  return html`<td class="${shade(tally.mean)}">${threeDecimals(tally.mean)}${n > 1 && html`<span class="sub">×${n}</span>`}${note}</td>`
+  return html`<td class="${shade(tally.mean)}">${threeDecimals(tally.mean)}${n > 1 && html`<i>×${n}</i>`}${note}</td>`
 }

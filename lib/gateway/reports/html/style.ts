@@ -44,15 +44,17 @@ th:last-child,td:last-child{padding-right:0}
 .n{text-align:right;white-space:nowrap}
 .name{min-width:9rem;font-weight:500;overflow-wrap:anywhere;unicode-bidi:isolate}
 td b{font-weight:600}
+.nowrap{white-space:nowrap}
 .ci{width:11rem;white-space:nowrap}
 .ci svg{display:block;width:100%;min-width:7rem;height:14px;margin:2px 0 1px;overflow:visible}
 .grid th,.grid td{padding:3px 8px;border-bottom-color:var(--bg)}
 .grid thead th{white-space:normal;overflow-wrap:anywhere;max-width:9rem}
-.grid th[scope=row]{font-weight:400;overflow-wrap:anywhere;text-align:left;border-bottom-color:var(--line)}
+.grid th[scope=row]{min-width:9rem;font-weight:400;overflow-wrap:anywhere;text-align:left;border-bottom-color:var(--line)}
 .grid td{text-align:right;white-space:nowrap;min-width:3.5rem}
-.grid .sub{display:inline;margin-left:4px}
+.grid .sub{white-space:normal}
+.grid i{margin-left:4px;color:var(--muted);font-style:normal}
 .grid td.none{color:var(--muted)}
-${Array.from({ length: 11 }, (_, i) => `.h${i}{background:color-mix(in oklch,var(--high) ${i * 10}%,var(--low))}`).join('')}
+${Array.from({ length: 11 }, (_, i) => `.h${i}{background:color-mix(in oklab,var(--high) ${i * 10}%,var(--low))}`).join('')}
 [class^=h]{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 svg text{fill:var(--muted);font-size:11px}
 svg text.strong{fill:var(--text)}
@@ -68,7 +70,7 @@ summary{cursor:pointer;color:var(--accent);width:fit-content}
 footer{margin-top:32px;padding-top:12px;border-top:1px solid var(--line);color:var(--muted);overflow-wrap:anywhere}
 @media (max-width:48rem){main{padding:16px 14px 32px}header{grid-template-columns:1fr}.stamp{text-align:left}}
 @page{margin:12mm}
-@media print{body{font-size:10px;line-height:1.4}main{max-width:none;padding:0}h1{font-size:18px}h2{font-size:13px;margin-top:20px;break-after:avoid}h3{break-after:avoid}.sub,thead th,.badge,.stamp,.brand{font-size:9px}.verdict .lead{font-size:14px}th,td{padding:3px 5px}.grid th,.grid td{padding:2px 4px}.grid td{min-width:0}.name{min-width:6rem}.ci{width:8.5rem}.ci svg{min-width:5rem}.scroll{overflow:visible}thead{display:table-header-group}tr{break-inside:avoid}thead th{white-space:normal}a{color:inherit;text-decoration:none}details:not([open])>summary::after{content:" (folded, not printed)"}}
+@media print{body{font-size:10px;line-height:1.4}main{max-width:none;padding:0}h1{font-size:18px}h2{font-size:13px;margin-top:20px;break-after:avoid}h3{break-after:avoid}.sub,thead th,.badge,.stamp,.brand{font-size:9px}.verdict .lead{font-size:14px}th,td{padding:3px 5px}.grid th,.grid td{padding:2px 4px}.grid td{min-width:0}.grid th[scope=row]{min-width:7.5rem}.name{min-width:6rem}.ci{width:8.5rem}.ci svg{min-width:5rem}.scroll{overflow:visible}thead{display:table-header-group}tr{break-inside:avoid}thead th{white-space:normal}a{color:inherit;text-decoration:none}details:not([open])>summary::after{content:" (folded, not printed)"}}
 `
 
 /** Allows this style sheet and nothing else: no scripts, images, fonts or requests. */
