@@ -26,6 +26,7 @@ import { liveSocket } from '#lib/gateway/live/live-page.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
 import { acceptsForm, acceptsLargeBody } from '#lib/gateway/proxy/target.ts'
 import { closeSlots, createRegistry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'
+import { shareHeaders } from '#lib/gateway/shares/opened-share.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 import { takeVariable } from './scripts/take-variable.ts'
@@ -85,7 +86,7 @@ const start = async (): Promise<void> => {
   // Not earlier: with an upgrade listener, Node would no longer reject upgrades that arrive during startup.
   limitUnauthenticatedConnections(server)
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (!guardRequest(request, response, { dev, acceptsForm })) return
+    if (!guardRequest(request, response, { dev, acceptsForm, publicHeaders: shareHeaders })) return
     if (acceptsLargeBody(request.method, request.url)) return void handleAsWebRequest(request, response, apiProxy)
     if (servePrecompressed?.(request, response)) return
     void handle(request, response)

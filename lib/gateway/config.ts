@@ -80,6 +80,7 @@ const Environment = z.object({
   DEVDECK_RECEIVERS: text(''),
   DEVDECK_RECEIVERS_ON_PAGE: text('').check(z.regex(/^(accounts)?$/, 'must be accounts or empty')),
   DEVDECK_PRIVATE_RECEIVERS: text('').check(z.regex(/^[01]?$/, 'must be 0 or 1')),
+  DEVDECK_SHARES: text('').check(z.regex(/^(on|off)?$/, 'must be on or off')),
   DEVDECK_OIDC_ISSUER: optionalUrl((url) => isIssuer(url), issuerMessage),
   DEVDECK_OIDC_CLIENT_ID: text(''),
   DEVDECK_OIDC_CLIENT_SECRET: text(''),
@@ -158,6 +159,8 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     },
     /** Unspecified: how long a terminal without viewers stays connected to its shell. */
     terminalGraceMs: 10 * 60_000,
+    /** Whether people may share reports by links that need no account. */
+    areSharesEnabled: parsed.data.DEVDECK_SHARES !== 'off',
     signOn: signOnOf(parsed.data),
     /** Whether to trust this address's X-Forwarded-For; `hop` counts the proxies trusted so far. */
     isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,

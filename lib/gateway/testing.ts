@@ -23,6 +23,7 @@ import {
   type ServiceAddress,
   setRegistry,
 } from './registry/registry.ts'
+import { shareHeaders } from './shares/opened-share.ts'
 import { terminalSockets } from './terminals/bridge.ts'
 
 export interface TestConsole {
@@ -69,6 +70,7 @@ export const startConsole = async (
     webhook: undefined,
     receivers: { inFile: [], areForAccounts: false, arePrivateAllowed: true },
     signOn: undefined,
+    areSharesEnabled: true,
     terminalGraceMs: 600_000,
     isTrustedProxy: () => false,
     bodyStillMs: 30_000,
@@ -76,7 +78,7 @@ export const startConsole = async (
   }
   const server = createServer(serverOptions, (request, response) =>
     serializePipelinedRequests(request, response, () => {
-      if (guardRequest(request, response, { dev: false, acceptsForm }))
+      if (guardRequest(request, response, { dev: false, acceptsForm, publicHeaders: shareHeaders }))
         void handleAsWebRequest(request, response, route)
     }),
   )

@@ -10,12 +10,19 @@ import { errorBody, HttpError, hasControlCharacters, requestIdOf } from './handl
 import { originOfHost, type ReadHeader, sameOriginPath } from './origin.ts'
 import { endSocket } from './sockets.ts'
 
+interface GuardOptions {
+  dev: boolean
+  acceptsForm: (method: string | undefined, url: string | undefined) => boolean
+  /** Headers of pages that need no account, and see no cookie; undefined for others. */
+  publicHeaders: (path: string) => Record<string, string> | undefined
+}
+
 // Runs before Next: rejects foreign hosts, ambiguous paths and server actions, sets security headers, and adds what
 // only the socket knows. Returns false once it has responded.
 export const guardRequest = (
   request: IncomingMessage,
   response: ServerResponse,
-  { dev, acceptsForm }: { dev: boolean; acceptsForm: (method: string | undefined, url: string | undefined) => boolean },
+  { dev, acceptsForm, publicHeaders }: GuardOptions,
 ): boolean => {
   const path = request.url ?? '/'
   setSecurityHeaders(response)
@@ -26,14 +33,18 @@ export const guardRequest = (
     // The console has no server actions.
     if (request.method === 'POST' && request.headers['next-action'] !== undefined)
       throw new HttpError('not_found', 'Not found')
-    setContentPolicy(request, response, { origin, path, dev })
+    const ownHeaders = publicHeaders(path)
+    if (ownHeaders) {
+      delete request.headers.cookie
+      for (const [name, value] of Object.entries(ownHeaders)) response.setHeader(name, value)
+    } else setContentPolicy(request, response, { origin, path, dev })
     requireMethod(request, path, dev)
     requireRouterState(request)
     // Next would read a form as a server action, however large.
     if (/^multipart\//i.test(request.headers['content-type'] ?? '') && !acceptsForm(request.method, path))
       throw new HttpError('unsupported_media_type', 'Form bodies are not accepted here')
     const header = (name: string) => String(request.headers[name] ?? '')
-    if (isCrossSiteNavigation(request)) return sendReloadPage(response, path)
+    if (!ownHeaders && isCrossSiteNavigation(request)) return sendReloadPage(response, path)
     if (hasConflictingCookies(header)) return showTrouble(request, response, clearingHeaders(header, path))
     // Next fails on undecodable paths; this shows the not-found page instead.
     if (!canDecode(path)) request.url = notFoundPath

@@ -131,6 +131,10 @@ const download =
     )
   }
 
+/** The archive of a run as the service sends it. */
+export const downloadRunLogs = (apiKey: string, id: string, signal: AbortSignal): Promise<Response> =>
+  download(apiKey, { of: 'benchmarkRuns', id })(signal)
+
 const headersOf = (file: RunLogFile): Record<string, string> => ({
   'content-type': 'application/octet-stream',
   'accept-ranges': 'bytes',

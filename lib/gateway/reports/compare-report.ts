@@ -57,7 +57,7 @@ export const compareReport = (request: Request): Promise<Response> =>
 
 const own = ['jobs', 'baseline', 'gate', 'margin']
 
-const parseCompareReport = (searchParams: URLSearchParams) => {
+export const parseCompareReport = (searchParams: URLSearchParams) => {
   const { format, table, choice, param } = parseReportParams(searchParams, formats, [...own, 'group', 'table'])
   const jobs = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
   const [first] = jobs
@@ -72,7 +72,11 @@ const parseCompareReport = (searchParams: URLSearchParams) => {
   return { format, table, query }
 }
 
-const compareHtmlOf = async (source: JobSource, query: CompareQuery, provenance: Provenance): Promise<string> => {
+export const compareHtmlOf = async (
+  source: JobSource,
+  query: CompareQuery,
+  provenance: Provenance,
+): Promise<string> => {
   const report = await compareReportOf(source, query)
   const agents: JudgedAgent[] = []
   for (const id of query.jobs) agents.push(...agentsOf(requireMetric(await source.get(id, `jobs.${id}`), query.metric)))

@@ -33,13 +33,13 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
     return respondIn(format, report, { csv: (each) => reportCsv(each, table), md: reportMarkdown })
   })
 
-const parseJobReport = (job: string, searchParams: URLSearchParams) => {
+export const parseJobReport = (job: string, searchParams: URLSearchParams) => {
   const { format, table, choice } = parseReportParams(searchParams, formats, ['group', 'table'])
   const query: JobReportQuery = { job, ...choice }
   return { format, table, query }
 }
 
-const jobHtmlOf = async (source: JobSource, query: JobReportQuery, provenance: Provenance): Promise<string> => {
+export const jobHtmlOf = async (source: JobSource, query: JobReportQuery, provenance: Provenance): Promise<string> => {
   const report = await jobReportOf(source, query)
   const job = requireMetric(await source.get(query.job), query.metric)
   return jobHtml(report, agentsOf(job), provenance)

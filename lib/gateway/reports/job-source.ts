@@ -30,7 +30,7 @@ type ScenarioMetadata = Readonly<Record<string, Readonly<Record<string, string>>
 /** Reads jobs with the page's session or the script's own API key. */
 export const jobSource = async (request: Request): Promise<JobSource> => {
   const given = request.headers.get('authorization')
-  if (given === null) return sourceOf(await requireCaller(request, 'read'), (read) => read())
+  if (given === null) return jobSourceOf(await requireCaller(request, 'read'))
   requireSameOrigin((name) => request.headers.get(name), 'read')
   const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
   if (key === undefined) throw new HttpError('unauthenticated', 'Authorization must be `Bearer <API key>`')
@@ -53,6 +53,9 @@ const accountOf = async (key: string): Promise<KeyHolder['account']> => {
   accounts.set(digest, account)
   return account
 }
+
+/** Reads jobs for somebody who isn't here, such as the person who shared a report. */
+export const jobSourceOf = (holder: KeyHolder): JobSource => sourceOf(holder, (read) => read())
 
 const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Promise<T>) => Promise<T>): JobSource => {
   const { benchmarkJobs, scenarios } = clientFor(api_key, readTimeoutMs)

@@ -13,6 +13,7 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
+import type { Provenance } from './html/document.ts'
 import { htmlFile, provenanceOf } from './html/html-file.ts'
 import { trendHtml } from './html/trend-html.ts'
 import { incomparabilities } from './incomparable.ts'
@@ -45,12 +46,13 @@ const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 export const trendReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const { format, query } = parseTrendReport(new URL(request.url).searchParams)
-    const report = await trendReportOf(await jobSource(request), query)
-    if (format === 'html') return htmlFile(trendHtml(report, provenanceOf(request)))
+    const source = await jobSource(request)
+    if (format === 'html') return htmlFile(await trendHtmlOf(source, query, provenanceOf(request)))
+    const report = await trendReportOf(source, query)
     return respondIn(format, report, { csv: trendCsv, md: trendMarkdown })
   })
 
-const parseTrendReport = (searchParams: URLSearchParams) => {
+export const parseTrendReport = (searchParams: URLSearchParams) => {
   const { format, choice, param } = parseReportParams(searchParams, formats, ['job', 'agent', 'model', 'last'])
   const last = parsePoints(param('last'))
   const job = param('job')
@@ -58,6 +60,9 @@ const parseTrendReport = (searchParams: URLSearchParams) => {
   const query: TrendQuery = { ...choice, job, agent: param('agent'), model: param('model'), last }
   return { format, query }
 }
+
+export const trendHtmlOf = async (source: JobSource, query: TrendQuery, provenance: Provenance): Promise<string> =>
+  trendHtml(await trendReportOf(source, query), provenance)
 
 const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<TrendReport> => {
   const { failures: rule, metric, threshold, last } = query

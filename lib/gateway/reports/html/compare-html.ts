@@ -8,6 +8,7 @@ import {
   truncate,
 } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, CompareReport, ScenarioChange } from '#lib/protocol/reports.ts'
+import { maskText } from '#lib/protocol/secrets.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
 import { agentTable, durationText, missingScenarios, pairTable, scoreFacts } from './figures.ts'
@@ -51,7 +52,7 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
         ? null
         : section(
             'Differences between the jobs',
-            html`<ul>${report.incomparable.map(({ text }) => html`<li>${truncate(text, 600)}</li>`)}${report.not_reported.length > 0 && html`<li>Not reported by all jobs: ${report.not_reported.join(', ')}</li>`}</ul>`,
+            html`<ul>${report.incomparable.map(({ text }) => html`<li>${truncate(maskText(text), 600)}</li>`)}${report.not_reported.length > 0 && html`<li>Not reported by all jobs: ${report.not_reported.join(', ')}</li>`}</ul>`,
           ),
       scenarioGrid(judged, judged.map(name), report.rule, report),
       missingScenarios(report.excluded_scenarios, name),
@@ -61,6 +62,7 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
       ),
     ],
     notes: report.notes,
+    runs: report.agents.map((agent) => ({ id: agent.benchmark_run_id, label: name(agent) })),
     provenance,
   })
 }

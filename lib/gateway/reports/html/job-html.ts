@@ -46,6 +46,7 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
       missingScenarios(report.excluded_scenarios, name),
     ],
     notes: report.notes,
+    runs: report.agents.map((agent) => ({ id: agent.benchmark_run_id, label: name(agent) })),
     provenance,
   })
 }

@@ -1,5 +1,6 @@
 import { agentLabel, formatP, stepOf, type TrendStep, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
+import { maskText } from '#lib/protocol/secrets.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
 import { axisOf, countText, scoreFacts, signed } from './figures.ts'
 import { html, type Markup } from './markup.ts'
@@ -30,11 +31,12 @@ export const trendHtml = (report: TrendReport, provenance: Provenance): string =
                   'Other differences',
                   ...changed.map(
                     ({ job, incomparable }) =>
-                      html`<h3>${truncate(job.name)}</h3><ul>${incomparable.map(({ text }) => html`<li>${truncate(text, 600)}</li>`)}</ul>`,
+                      html`<h3>${truncate(job.name)}</h3><ul>${incomparable.map(({ text }) => html`<li>${truncate(maskText(text), 600)}</li>`)}</ul>`,
                   ),
                 ),
           ],
     notes: report.notes,
+    runs: points.map(({ job, figures }) => ({ id: figures.benchmark_run_id, label: job.name })),
     provenance,
   })
 }
