@@ -13,6 +13,9 @@ test('two jobs are found, selected and compared, and the address restores the co
   product,
 }) => {
   const scenarioIds = await makeScenarios(product, ['scenario 0', 'scenario 1', 'scenario 2'])
+  for (const [i, id] of scenarioIds.entries())
+    if (i < 2)
+      await product.service.scenarios.update({ params: { id }, body: { metadata: { level: i ? 'hard' : 'easy' } } })
   const before = await finishedJob(product, 'before the change', scenarioIds, [1, 0.5, 0])
   const after = await finishedJob(product, 'after the change', scenarioIds, [1, 1, 0])
 
@@ -41,6 +44,16 @@ test('two jobs are found, selected and compared, and the address restores the co
     await expect(page.getByText(words)).toBeVisible()
   const changed = page.getByRole('region', { name: 'Changed scenarios' })
   await expect(changed.getByRole('row', { name: /scenario 1/ })).toContainText('0.500 to 1.000')
+  await page.getByRole('combobox', { name: 'Group by' }).selectOption('level')
+  const groups = page.getByRole('table', { name: 'Groups by level' })
+  await expect(groups.getByRole('row')).toHaveText([
+    /^Group/,
+    /^easy.*0\.000 \(n = 1\)/,
+    /^hard.*\+0\.500 \(n = 1\)/,
+    /^not set/,
+  ])
+  await page.getByText('Largest difference first').click()
+  await expect(groups.getByRole('row').nth(1)).toHaveText(/^hard/)
   await page.getByRole('combobox', { name: 'Baseline' }).selectOption('after the change, agent by agent')
   await expect(differences.getByRole('row', { name: /vs the same in after/ })).toContainText('-0.167 (n = 3)')
   await changed.getByText('Still failing').click()

@@ -58,6 +58,12 @@ const stateOf = (run: InProgressRun | null) => (run && !endedStates.includes(run
 
 const endedStates: readonly string[] = benchmarkRunStates.filter((state) => state !== 'running')
 
+export const scenarioIdsOf = ({ job_spec, benchmark_outcomes }: BenchmarkJob): string[] => {
+  const outcomes = (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) => scenario_outcomes)
+  const ids = outcomes.map(({ scenario_definition_id }) => scenario_definition_id)
+  return [...new Set([...(job_spec?.scenario_ids ?? []), ...ids])]
+}
+
 export interface JobProgress {
   finished: number
   total: number | null

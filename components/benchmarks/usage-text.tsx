@@ -4,7 +4,7 @@ import type { AgentUsage, RunUsage } from '#lib/contract/agent-usage.ts'
 import type { AgentFigures } from '#lib/protocol/reports.ts'
 
 export const UsageText = ({ figures }: { figures: AgentFigures }) => {
-  const { n_input_tokens, n_output_tokens, cost_usd, n_with_tokens, n_with_cost, reasons } = figures
+  const { n_input_tokens, n_output_tokens, cost_usd, cost_per_solved, n_with_tokens, n_with_cost, reasons } = figures
   const { n_completed, n_failed, n_timeout, n_cancelled, n_other } = figures
   const all = n_completed + n_failed + n_timeout + n_cancelled + n_other
   const tokens = sumOf(n_input_tokens, n_output_tokens)
@@ -24,6 +24,14 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
           ? `over ${formatCount(n)} of ${formatCount(all)}`
           : `over ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}
       </span>
+      {cost_usd !== null && (
+        <span
+          className="block text-xs leading-4 text-muted"
+          title={reasons.cost_per_solved ?? 'Cost of all attempts by the number of scenarios that pass'}
+        >
+          {cost_per_solved === null ? '–' : formatUsd(cost_per_solved)} per solved
+        </span>
+      )}
     </span>
   )
 }

@@ -50,7 +50,10 @@ export const lossesFirst = (a: PairFigures, b: PairFigures): number =>
 
 /** Swaps a pair so that the agent with the higher mean comes first. */
 export const leaderFirst = (pair: PairFigures): PairFigures => {
-  if ((pair.difference ?? 0) >= 0) return pair
+  return (pair.difference ?? 0) >= 0 ? pair : swapped(pair)
+}
+
+export const swapped = (pair: PairFigures): PairFigures => {
   return {
     ...pair,
     a: pair.b,

@@ -11,7 +11,11 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { runNames } from '#lib/protocol/report-words.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
+import { groupingKeys } from '../grid/grid-view.ts'
+import type { KnownScenarios } from '../grid/scenario-grid.ts'
+import { GroupSection } from '../groups/group-section.tsx'
 import { benchmarkJobQueries, compareAddress } from '../job/queries.ts'
+import { scenarioIdsOf } from '../job-figures.ts'
 import { ReportNotes, ReportPage, tablesOf } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
@@ -28,6 +32,7 @@ export const ComparePage = () => {
     jobs: settled.jobs ?? '',
     baseline: settled.baseline,
     ...choiceOf(settled),
+    group: settled.group,
   }
   const hasJobs = compared.jobs !== ''
   const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs && problems.length === 0 })
@@ -104,6 +109,7 @@ export const ComparePage = () => {
             />
           )}
           <RunTable report={report} choice={choiceOf(settled)} />
+          <Groups report={report} chosen={view.group} onChoose={(group) => change({ group }, 'replace')} />
           <YamlDiffs report={report} />
           <ReportNotes notes={report.notes} />
         </>
@@ -173,6 +179,25 @@ const Lines = ({ lines }: { lines: readonly string[] }) => (
     ))}
   </ul>
 )
+
+interface GroupsProps {
+  report: CompareReport
+  chosen: string | undefined
+  onChoose: (key: string | undefined) => void
+}
+
+const Groups = ({ report, ...choice }: GroupsProps) => {
+  const jobs = useQueries({ queries: report.jobs.map(({ id }) => benchmarkJobQueries.get(id)) })
+  const known = useQueries({
+    queries: jobs.flatMap(({ data }) =>
+      data === undefined ? [] : [benchmarkJobQueries.scenarios(data.id, scenarioIdsOf(data))],
+    ),
+  })
+  const scenarios = Object.assign({}, ...known.map(({ data }) => data)) as KnownScenarios
+  return (
+    <GroupSection report={report} name={runNames(report)} keys={groupingKeys(Object.values(scenarios))} {...choice} />
+  )
+}
 
 /** Line diffs of Harbor job files against the baseline. The server masks secrets. */
 const YamlDiffs = ({ report: { jobs, agents, baseline } }: { report: CompareReport }) => {

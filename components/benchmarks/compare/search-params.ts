@@ -13,6 +13,8 @@ export const CompareView = z.object({
   /** A job or run; default: the first job. */
   baseline: z.optional(z.string()),
   ...reportParams,
+  /** Metadata key of the scenarios. */
+  group: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   change: z.optional(z.enum(changeKinds, `must be one of ${changeKinds.join(', ')}`)),
 })
 export type CompareView = z.output<typeof CompareView>

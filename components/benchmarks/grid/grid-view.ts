@@ -89,26 +89,28 @@ const byKeys =
 interface Grouping {
   of: (row: ScenarioRow) => string
   rest: string
-  description: string
 }
 
-export const groupingOf = (group: string | undefined): Grouping => {
+const groupingOf = (group: string | undefined): Grouping => {
   const key = metadataKeyOf(group)
-  if (key === null) return { of: (row) => row.group, rest: otherGroup, description: 'Grouped by shared name prefix.' }
+  if (key === null) return { of: (row) => row.group, rest: otherGroup }
   const rest = `without ${key}`
   return {
     of: ({ metadata }) => metadata?.[key] ?? rest,
     rest,
-    description: `Grouped by metadata ${key}.`,
   }
 }
 
 export const metadataKeyOf = (group: string | undefined): string | null =>
-  group?.startsWith(metadataPrefix) ? group.slice(metadataPrefix.length) : null
+  group === undefined || group === 'prefix'
+    ? null
+    : group.startsWith(metadataPrefix)
+      ? group.slice(metadataPrefix.length)
+      : group
 
 export const metadataPrefix = 'metadata.'
 
-export const groupingKeys = (rows: readonly ScenarioRow[]): string[] => {
+export const groupingKeys = (rows: readonly Pick<ScenarioRow, 'metadata'>[]): string[] => {
   const values = new Map<string, Set<string>>()
   for (const { metadata } of rows)
     for (const [key, value] of Object.entries(metadata ?? {}))

@@ -151,6 +151,7 @@ describe('known definitions', () => {
 
   it('group by metadata, scenarios without it last', () => {
     const lines = gridLines(rows, { group: 'metadata.repo', sort: 'name' })
+    expect(gridLines(rows, { group: 'repo', sort: 'name' })).toEqual(lines)
     const names = lines.map((line) => (line.kind === 'scenario' ? line.row.name : `[${line.name}]`))
     expect(names.join(' ')).toBe('[django] late one [flask] two [without repo] three')
   })

@@ -210,7 +210,7 @@ const Controls = ({ view, change, agents, scale, rows }: ControlsProps) => {
       <Select
         aria-label="Groups"
         className="w-36 max-sm:flex-1 max-sm:basis-32"
-        value={view.group ?? ''}
+        value={chosenKey === null ? (view.group ?? '') : `${metadataPrefix}${chosenKey}`}
         onChange={({ target }) => change({ group: target.value || undefined }, 'replace')}
         options={[
           { value: '', label: 'No groups' },

@@ -48,7 +48,7 @@ export const IntervalCell = ({ axis, reason, title, ...bar }: IntervalCellProps)
 const height = 14
 
 /** Bar from zero with a whisker for the interval; hidden from screen readers because the text has the numbers. */
-const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) => {
+export const IntervalBar = ({ value, low, high, from = 0, to = 1 }: IntervalBarProps) => {
   const x = (at: number) => ((Math.min(to, Math.max(from, at)) - from) / (to - from)) * 100
   const [zero, end] = [x(0), x(value)]
   const middle = height / 2

@@ -20,6 +20,7 @@ import { judgedBy } from '#lib/protocol/metrics.ts'
 import type { ReportChoice } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { comparePath } from '../compare/search-params.ts'
+import { groupingKeys, metadataKeyOf } from '../grid/grid-view.ts'
 import {
   type GridScale,
   gridScale,
@@ -29,7 +30,7 @@ import {
   unscoredOf,
 } from '../grid/scenario-grid.ts'
 import { noFilter, ScenarioSection, scenarioSectionId } from '../grid/scenario-section.tsx'
-import { type AgentRow, activeRuns, agentRows, progressOf } from '../job-figures.ts'
+import { type AgentRow, activeRuns, agentRows, progressOf, scenarioIdsOf } from '../job-figures.ts'
 import { choiceOf } from '../report-params.ts'
 import { benchmarkRunMutations } from '../run/queries.ts'
 import { Progress } from '../score.tsx'
@@ -66,6 +67,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const known = useQuery({ ...benchmarkJobQueries.scenarios(job.id, ids), enabled: ids.length > 0 })
   const { data } = known
   const rows = useMemo(() => scenarioRows(judged, agents, data, threshold), [judged, agents, data, threshold])
+  const groupKeys = useMemo(() => groupingKeys(rows), [rows])
   const scale = useMemo(() => gridScale(agents, threshold), [agents, threshold])
   const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
   const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
@@ -79,7 +81,14 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
           agents={agents}
           onShow={() => change({ environment: 'differs' }, 'push')}
         />
-        <JudgementSection job={job} agents={agents} choice={choice} change={change} />
+        <JudgementSection
+          job={job}
+          agents={agents}
+          choice={choice}
+          group={metadataKeyOf(view.group) ?? undefined}
+          groupKeys={groupKeys}
+          change={change}
+        />
         <ScenarioSection
           jobId={job.id}
           rows={rows}
@@ -95,12 +104,6 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
       </div>
     </>
   )
-}
-
-const scenarioIdsOf = ({ job_spec, benchmark_outcomes }: BenchmarkJob): string[] => {
-  const outcomes = (benchmark_outcomes ?? []).flatMap(({ scenario_outcomes }) => scenario_outcomes)
-  const ids = outcomes.map(({ scenario_definition_id }) => scenario_definition_id)
-  return [...new Set([...(job_spec?.scenario_ids ?? []), ...ids])]
 }
 
 interface HeaderProps {

@@ -6,7 +6,7 @@ import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { agentLabel, countOf } from '#lib/protocol/report-words.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { quantile, sumOf } from '#lib/statistics/means.ts'
-import { groupingOf } from '../grid/grid-view.ts'
+import { metadataKeyOf } from '../grid/grid-view.ts'
 import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 import type { AgentRow } from '../job-figures.ts'
 
@@ -38,7 +38,7 @@ export const JobPlots = ({ rows, agents, rule, group }: JobPlotsProps) => {
       </h2>
       <Distribution rows={rows} agents={shown} rule={rule} />
       <ScoreAgainstDuration rows={rows} agents={shown} rule={rule} />
-      <PassesByGroup rows={rows} agents={shown} rule={rule} group={group} />
+      {metadataKeyOf(group) === null && <PassesByGroup rows={rows} agents={shown} rule={rule} />}
     </section>
   )
 }
@@ -164,9 +164,8 @@ const mediansByBin = (points: ReturnType<typeof timedScores>): string[] => {
   })
 }
 
-const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
-  const { of, description } = groupingOf(group)
-  const groups = groupPasses(rows, agents.length, rule, of)
+const PassesByGroup = ({ rows, agents, rule }: AgentPlotProps) => {
+  const groups = groupPasses(rows, agents.length, rule, ({ group }) => group)
   if (groups.length < 2) return null
   const shown = groups.slice(0, groupsShown)
   return (
@@ -174,7 +173,8 @@ const PassesByGroup = ({ rows, agents, rule, group }: JobPlotsProps) => {
       <figcaption>
         <span className="font-medium">Pass rate by group</span>{' '}
         <span className="text-sm text-muted">
-          {description} Showing the largest {formatCount(shown.length)} of {formatCount(groups.length)}.
+          Grouped by shared name prefix. Showing the largest {formatCount(shown.length)} of {formatCount(groups.length)}
+          .
         </span>
       </figcaption>
       <SmallTable

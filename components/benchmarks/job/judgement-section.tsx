@@ -13,7 +13,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { labelOf, passRule, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
+import { labelOf, namesOf, passRule, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
 import type {
   AgentFigures,
   AgentIdentity,
@@ -24,6 +24,8 @@ import type {
 } from '#lib/protocol/reports.ts'
 import { ruleOptions, ScoreChoice } from '../choice.tsx'
 import { differenceColumn, significanceColumns } from '../figures.tsx'
+import { metadataPrefix } from '../grid/grid-view.ts'
+import { GroupSection } from '../groups/group-section.tsx'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { ReportActions, tablesOf } from '../report-page.tsx'
 import { PairLines } from '../score.tsx'
@@ -36,14 +38,18 @@ interface JudgementSectionProps {
   job: BenchmarkJob
   agents: readonly AgentRow[]
   choice: ReportChoice
+  /** Metadata key of the scenarios. */
+  group: string | undefined
+  groupKeys: readonly string[]
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 const pollMs = 3000
 
-export const JudgementSection = memo(({ job, agents, choice, change }: JudgementSectionProps) => {
+export const JudgementSection = memo(({ job, agents, choice, group, groupKeys, change }: JudgementSectionProps) => {
   const rule = choice.failures
-  const report = useReport(job, choice)
+  const grouped = { ...choice, group }
+  const report = useReport(job, grouped)
   const other = useReport(job, { ...choice, failures: rule === 'zero' ? 'leave_out' : 'zero' })
   const { data } = report
   return (
@@ -71,7 +77,7 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               name="report"
-              url={(format, table) => reportAddress(job.id, choice, format, table)}
+              url={(format, table) => reportAddress(job.id, grouped, format, table)}
               tables={tablesOf(data)}
               isLoaded={data !== undefined}
             />
@@ -89,6 +95,15 @@ export const JudgementSection = memo(({ job, agents, choice, change }: Judgement
         )}
         {data && <PairTable pairs={data.pairs} agents={data.agents} choice={choice} />}
       </section>
+      {data && (
+        <GroupSection
+          report={data}
+          name={namesOf(data.agents)}
+          keys={groupKeys}
+          chosen={group}
+          onChoose={(key) => change({ group: key && `${metadataPrefix}${key}` }, 'replace')}
+        />
+      )}
     </>
   )
 })
