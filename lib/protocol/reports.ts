@@ -63,6 +63,23 @@ export interface Verdict {
   tone: 'ok' | 'attention' | 'danger' | 'neutral'
 }
 
+export type FailureKind = 'exception' | 'timeout' | 'wrong'
+
+/** Attempts that failed for one reason: messages that differ only in numbers, IDs and paths are the same. */
+export interface FailureGroupFigures {
+  key: string
+  kind: FailureKind
+  title: string
+  /** With placeholders `#`, `<id>`, `<path>` and `<url>`; empty for wrong answers. */
+  message: string
+  n_attempts: number
+  n_scenarios: number
+  agents: { benchmark_run_id: string; n_attempts: number; points: number | null }[]
+  /** How far the agents' means are lowered, summed over agents, with failures as 0; null for scores outside 0 to 1. */
+  points: number | null
+  first: { benchmark_run_id: string; scenario_id: string; attempt: number }
+}
+
 /** Response of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
 export interface Report extends Judgement, JudgedMetric, GroupReport {
   job: ReportedJob

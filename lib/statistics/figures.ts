@@ -7,7 +7,7 @@ export interface AttemptOutcome {
   /** COMPLETED, FAILED, TIMEOUT, CANCELED, or a state only the service knows. */
   state: string
   score?: number | null | undefined
-  failure_reason?: { exception_type: string } | null | undefined
+  failure_reason?: { exception_type: string; exception_message?: string | null | undefined } | null | undefined
   duration_ms?: number | null | undefined
   usage?: (AttemptUsage & { unknown_because?: string | null | undefined }) | null | undefined
 }

@@ -34,7 +34,7 @@ export const countedScore = (outcome: Scored, rule: FailureRule): number | undef
 const finiteScore = ({ score }: Scored): number | undefined =>
   typeof score === 'number' && Number.isFinite(score) ? score : undefined
 
-const hasTimedOut = ({ state, failure_reason }: Scored): boolean =>
+export const hasTimedOut = ({ state, failure_reason }: Scored): boolean =>
   state === 'TIMEOUT' || /time_?d?_?out/i.test(failure_reason?.exception_type ?? '')
 
 /** Computed scores are off in the last digits. */

@@ -2,14 +2,14 @@ import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import type { JobView } from '../job/search-params.ts'
 import type { AgentRow } from '../job-figures.ts'
-import { environmentDiffers, type GridCell, otherGroup, type ScenarioRow } from './scenario-grid.ts'
+import { type AttemptFilter, environmentDiffers, type GridCell, otherGroup, type ScenarioRow } from './scenario-grid.ts'
 
 export type GridLine =
   | { kind: 'scenario'; key: string; row: ScenarioRow }
   | { kind: 'group'; key: string; name: string; rows: readonly ScenarioRow[] }
 
-export const gridLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
-  const shown = rows.filter((row) => matches(row, view)).sort(byOrder(view))
+export const gridLines = (rows: readonly ScenarioRow[], view: JobView, filter?: AttemptFilter): GridLine[] => {
+  const shown = rows.filter((row) => matches(row, view) && (!filter || hasAttempt(row, filter))).sort(byOrder(view))
   if (view.group === undefined) return shown.map(lineOf)
   const { of, rest } = groupingOf(view.group)
   return [...Map.groupBy(shown, of)]
@@ -21,6 +21,9 @@ export const gridLines = (rows: readonly ScenarioRow[], view: JobView): GridLine
 }
 
 const lineOf = (row: ScenarioRow): GridLine => ({ kind: 'scenario', key: row.id, row })
+
+const hasAttempt = ({ cells }: ScenarioRow, filter: AttemptFilter): boolean =>
+  cells.some(({ attempts }, at) => attempts.some((attempt) => filter(attempt, at)))
 
 const matches = (row: ScenarioRow, view: JobView): boolean => {
   const text = view.search?.trim().toLowerCase()

@@ -12,6 +12,7 @@ import { durationOnceEnded, ScoreText } from '../figures.tsx'
 import type { JobView } from '../job/search-params.ts'
 import type { AgentRow } from '../job-figures.ts'
 import type { GridLine } from './grid-view.ts'
+import type { AttemptFilter } from './scenario-grid.ts'
 
 interface Row extends ScenarioOutcome {
   key: string
@@ -26,14 +27,15 @@ type Opened = Pick<JobView, 'scenario' | 'run' | 'attempt'>
 interface OutcomeTableProps {
   lines: readonly GridLine[]
   agents: readonly AgentRow[]
+  filter: AttemptFilter | undefined
   onOpen: (place: Opened) => void
 }
 
 const pageRows = 100
 
-export const OutcomeTable = ({ lines, agents, onOpen }: OutcomeTableProps) => {
+export const OutcomeTable = ({ lines, agents, filter, onOpen }: OutcomeTableProps) => {
   const [shown, setShown] = useState(pageRows)
-  const rows = useMemo(() => outcomesOf(lines, agents), [lines, agents])
+  const rows = useMemo(() => outcomesOf(lines, agents, filter), [lines, agents, filter])
   const part = useMemo(() => rows.slice(0, shown), [rows, shown])
   const columns = useMemo(() => columnsOf(onOpen), [onOpen])
   return (
@@ -59,18 +61,32 @@ export const OutcomeTable = ({ lines, agents, onOpen }: OutcomeTableProps) => {
   )
 }
 
-const outcomesOf = (lines: readonly GridLine[], agents: readonly AgentRow[]): Row[] =>
+const outcomesOf = (
+  lines: readonly GridLine[],
+  agents: readonly AgentRow[],
+  filter: AttemptFilter = () => true,
+): Row[] =>
   lines.flatMap((line) =>
     line.kind === 'group'
       ? []
       : line.row.cells.flatMap(({ attempts }, column) =>
-          attempts.map((outcome, index) => ({
-            ...outcome,
-            key: `${line.key} ${column} ${index}`,
-            place: { scenario: line.row.id, run: agents[column]?.key, attempt: index === 0 ? undefined : index + 1 },
-            agent: agentLabel(agents[column] ?? { name: '', model: null }),
-            attemptNumber: attempts.length > 1 ? `${outcome.attempt ?? index + 1} of ${attempts.length}` : '',
-          })),
+          attempts.flatMap((outcome, index) =>
+            filter(outcome, column)
+              ? [
+                  {
+                    ...outcome,
+                    key: `${line.key} ${column} ${index}`,
+                    place: {
+                      scenario: line.row.id,
+                      run: agents[column]?.key,
+                      attempt: index === 0 ? undefined : index + 1,
+                    },
+                    agent: agentLabel(agents[column] ?? { name: '', model: null }),
+                    attemptNumber: attempts.length > 1 ? `${outcome.attempt ?? index + 1} of ${attempts.length}` : '',
+                  },
+                ]
+              : [],
+          ),
         ),
   )
 

@@ -1,8 +1,9 @@
 import type { KnownScenario } from '#lib/client/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { failureOf, withoutControls } from '#lib/protocol/failure-groups.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
-import { isControl, type ScoreScale } from '#lib/statistics/figures.ts'
+import type { ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { passes, scaleOf, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
@@ -39,6 +40,14 @@ export const attemptsDisagree = ({ repeats: { n, passed } }: GridCell): boolean 
 
 export const environmentDiffers = ({ attempts }: GridCell): boolean =>
   attempts.some(({ environment_differs }) => environment_differs)
+
+export type AttemptFilter = (outcome: ScenarioOutcome, agent: number) => boolean
+
+/** Accepts the attempts of a failure group. */
+export const failureFilter = (agents: readonly AgentRow[], key: string, scale: ScoreScale): AttemptFilter => {
+  const counted = new Set(withoutControls(agents, ({ name }) => name))
+  return (outcome, at) => counted.has(agents[at] as AgentRow) && failureOf(outcome, scale)?.key === key
+}
 
 export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): number | null =>
   scoreThatCounts(outcome, rule) ?? null
@@ -78,9 +87,7 @@ export const scenarioRows = (
   threshold?: number,
 ): ScenarioRow[] => {
   const scale = gridScale(agents, threshold)
-  const isExcluded = agents.every(({ name }) => isControl(name))
-    ? () => false
-    : (at: number) => isControl(agents[at]?.name ?? '')
+  const counted = new Set(withoutControls(agents, ({ name }) => name))
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
   const rowOf = (given: string) => {
     const id = given.trim() ? given : unnamedScenario
@@ -101,7 +108,7 @@ export const scenarioRows = (
   const groups = groupsOf([...found.values()].map(({ name }) => name))
   return [...found].map(([id, { name, attempts }]): ScenarioRow => {
     const cells = attempts.map((each) => cellOf(each, scale))
-    const judged = cells.filter((_, at) => !isExcluded(at))
+    const judged = cells.filter((_, at) => counted.has(agents[at] as AgentRow))
     return {
       id,
       name: name || id,

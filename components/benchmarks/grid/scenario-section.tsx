@@ -26,7 +26,9 @@ import {
   outcomePlace,
 } from './grid-view.ts'
 import {
+  type AttemptFilter,
   environmentDiffers,
+  failureFilter,
   type GridScale,
   gridScale,
   type KnownScenarios,
@@ -48,10 +50,14 @@ interface ScenarioSectionProps {
 }
 
 export const ScenarioSection = ({ jobId, rows, agents, found, known, view, change }: ScenarioSectionProps) => {
-  const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view)
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
   const rule = view.failures ?? 'zero'
   const scale = useMemo(() => gridScale(agents, view.threshold), [agents, view.threshold])
+  const filter = useMemo(
+    () => (view.failure === undefined ? undefined : failureFilter(agents, view.failure, scale)),
+    [agents, view.failure, scale],
+  )
+  const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view, filter)
   const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
   const openPlace = useCallback((part: Partial<JobView>) => change(part, 'replace'), [change])
   return (
@@ -63,10 +69,11 @@ export const ScenarioSection = ({ jobId, rows, agents, found, known, view, chang
           Showing {formatCount(shown)} of {formatCountOf(rows.length, 'scenario')}
           {agents.length > 0 && `, ${formatCountOf(agents.length, 'agent')}`}
           {view.suspicious && `; ${suspicionTitles[view.suspicious].toLowerCase()}`}
+          {view.failure !== undefined && '; one failure group'}
           {metadataKeyOf(view.group) !== null && <MetadataStatus rows={rows} known={known} />}
         </p>
-        {view.suspicious && (
-          <Button size="sm" onClick={() => change({ suspicious: undefined }, 'push')}>
+        {(view.suspicious || view.failure !== undefined) && (
+          <Button size="sm" onClick={() => change({ suspicious: undefined, failure: undefined }, 'push')}>
             Show all
           </Button>
         )}
@@ -81,7 +88,7 @@ export const ScenarioSection = ({ jobId, rows, agents, found, known, view, chang
           </Button>
         </p>
       ) : view.as === 'table' ? (
-        <OutcomeTable lines={lines} agents={agents} onOpen={openPlace} />
+        <OutcomeTable lines={lines} agents={agents} filter={filter} onOpen={openPlace} />
       ) : (
         <>
           <ScenarioGridTable
@@ -125,6 +132,7 @@ export const noFilter = {
   score: undefined,
   only: undefined,
   environment: undefined,
+  failure: undefined,
   suspicious: undefined,
 }
 
@@ -135,11 +143,11 @@ const MetadataStatus = ({ rows, known: query }: Pick<ScenarioSectionProps, 'rows
   return missing > 0 && `; metadata unknown for ${formatCount(missing)} deleted scenarios`
 }
 
-const useLines = (rows: readonly ScenarioRow[], view: JobView): GridLine[] => {
+const useLines = (rows: readonly ScenarioRow[], view: JobView, filter: AttemptFilter | undefined): GridLine[] => {
   const { failures, search, state, score, only, environment, sort, group } = view
   return useMemo(
-    () => gridLines(rows, { failures, search, state, score, only, environment, sort, group }),
-    [rows, failures, search, state, score, only, environment, sort, group],
+    () => gridLines(rows, { failures, search, state, score, only, environment, sort, group }, filter),
+    [rows, failures, search, state, score, only, environment, sort, group, filter],
   )
 }
 

@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban, Bell, BellOff, ChartLine, CopyPlus, GitCompareArrows, RotateCcw, Upload } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { memo, useEffect, useMemo, useState } from 'react'
+import { memo, useCallback, useEffect, useMemo, useState } from 'react'
 import { alertMutations, alertQueries } from '#components/alerts/queries.ts'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
@@ -17,10 +17,11 @@ import { VisibleLines } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded, isJobActive } from '#lib/contract/benchmark-jobs.ts'
 import { judgedBy } from '#lib/protocol/metrics.ts'
-import type { ReportChoice } from '#lib/protocol/reports.ts'
+import { namesOf } from '#lib/protocol/report-words.ts'
+import type { FailureGroupFigures, ReportChoice } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { comparePath } from '../compare/search-params.ts'
-import { groupingKeys, metadataKeyOf } from '../grid/grid-view.ts'
+import { groupingKeys, metadataKeyOf, metadataPrefix } from '../grid/grid-view.ts'
 import {
   type GridScale,
   gridScale,
@@ -30,6 +31,7 @@ import {
   unscoredOf,
 } from '../grid/scenario-grid.ts'
 import { noFilter, ScenarioSection, scenarioSectionId } from '../grid/scenario-section.tsx'
+import { GroupSection } from '../groups/group-section.tsx'
 import { type AgentRow, activeRuns, agentRows, progressOf, scenarioIdsOf } from '../job-figures.ts'
 import { choiceOf } from '../report-params.ts'
 import { benchmarkRunMutations } from '../run/queries.ts'
@@ -38,7 +40,7 @@ import { trendPath } from '../trend/search-params.ts'
 import { FailureList } from './failure-list.tsx'
 import { JobSource } from './job-source.tsx'
 import { JobWarnings } from './job-warnings.tsx'
-import { JudgementSection } from './judgement-section.tsx'
+import { JudgementSection, PairSection, useJobReport } from './judgement-section.tsx'
 import { LostPointsTable } from './lost-points-table.tsx'
 import { benchmarkJobQueries, followJob } from './queries.ts'
 import { JobView, jobViewPath, type Suspicion } from './search-params.ts'
@@ -61,6 +63,9 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const { view, change } = useAddress({ schema: JobView, path })
   const { failures, metric, threshold } = choiceOf(view)
   const choice = useMemo(() => ({ failures, metric, threshold }), [failures, metric, threshold])
+  const group = metadataKeyOf(view.group) ?? undefined
+  const grouped = useMemo(() => ({ ...choice, group }), [choice, group])
+  const report = useJobReport(job, grouped)
   const judged = useMemo(() => judgedBy(job, metric), [job, metric])
   const agents = useMemo(() => agentRows(judged), [judged])
   const ids = useMemo(() => scenarioIdsOf(job), [job])
@@ -75,20 +80,27 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
     <>
       <Header job={job} unscored={unscored} choice={choice} />
       <div className="space-y-8">
-        {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
+        <div className="space-y-4">
+          {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
+          <JudgementSection job={job} report={report} agents={agents} choice={grouped} change={change} />
+          <Failures agents={agents} scale={scale} change={change} />
+        </div>
         <JobWarnings
           warnings={job.warnings}
           agents={agents}
           onShow={() => change({ environment: 'differs' }, 'push')}
         />
-        <JudgementSection
-          job={job}
-          agents={agents}
-          choice={choice}
-          group={metadataKeyOf(view.group) ?? undefined}
-          groupKeys={groupKeys}
-          change={change}
-        />
+        {report.data && <PairSection report={report.data} choice={choice} />}
+        {report.data && (
+          <GroupSection
+            report={report.data}
+            name={namesOf(report.data.agents)}
+            keys={groupKeys}
+            chosen={group}
+            onChoose={(key) => change({ group: key && `${metadataPrefix}${key}` }, 'replace')}
+          />
+        )}
+        {scale.is_unit_range && <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />}
         <ScenarioSection
           jobId={job.id}
           rows={rows}
@@ -99,7 +111,6 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
           change={change}
         />
         <Findings found={found} rows={rows} agents={agents} scale={scale} change={change} />
-        {scale.is_unit_range && <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />}
         <JobSource job={job} />
       </div>
     </>
@@ -161,46 +172,50 @@ const Header = ({ job, unscored, choice }: HeaderProps) => (
   </>
 )
 
-interface FindingsProps {
-  found: Record<Suspicion, readonly ScenarioRow[]>
-  rows: readonly ScenarioRow[]
-  agents: readonly AgentRow[]
-  scale: GridScale
-  change: (part: Partial<JobView>, how: HowToChange) => void
+type Change = (part: Partial<JobView>, how: HowToChange) => void
+
+const showScenarios = (change: Change, part: Partial<JobView>) => {
+  change({ ...noFilter, ...part }, 'push')
+  document.getElementById(scenarioSectionId)?.scrollIntoView()
 }
 
-const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) => {
-  const show = (part: Partial<JobView>) => {
-    change({ ...noFilter, ...part }, 'push')
-    document.getElementById(scenarioSectionId)?.scrollIntoView()
-  }
-  return (
-    <>
-      {/* Other score ranges have no maximum. */}
-      {scale.is_unit_range && <LostPointsTable rows={rows} agents={agents} />}
-      <FailureList
-        agents={agents}
-        onOpen={({ agent, attempt, outcome }) =>
-          change(
-            {
-              scenario: outcome.scenario_definition_id,
-              run: agents[agent]?.key,
-              attempt: attempt === 1 ? undefined : attempt,
-            },
-            'replace',
-          )
-        }
-      />
-      <SuspiciousList
-        found={found}
-        rows={rows}
-        hasThreshold={scale.threshold !== null}
-        onSearch={({ name }) => show({ search: name })}
-        onShowAll={(suspicious) => show({ suspicious })}
-      />
-    </>
+interface FailuresProps {
+  agents: readonly AgentRow[]
+  scale: GridScale
+  change: Change
+}
+
+const Failures = ({ change, ...props }: FailuresProps) => {
+  const show = useCallback(
+    ({ key }: FailureGroupFigures) => showScenarios(change, { failure: key, as: 'table' }),
+    [change],
   )
-})
+  const openFirst = useCallback(
+    ({ first: { benchmark_run_id: run, scenario_id: scenario, attempt } }: FailureGroupFigures) =>
+      change({ scenario, run, attempt: attempt === 1 ? undefined : attempt }, 'replace'),
+    [change],
+  )
+  return <FailureList {...props} onShow={show} onOpenFirst={openFirst} />
+}
+
+interface FindingsProps extends FailuresProps {
+  found: Record<Suspicion, readonly ScenarioRow[]>
+  rows: readonly ScenarioRow[]
+}
+
+const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) => (
+  <>
+    {/* Other score ranges have no maximum. */}
+    {scale.is_unit_range && <LostPointsTable rows={rows} agents={agents} />}
+    <SuspiciousList
+      found={found}
+      rows={rows}
+      hasThreshold={scale.threshold !== null}
+      onSearch={({ name }) => showScenarios(change, { search: name })}
+      onShowAll={(suspicious) => showScenarios(change, { suspicious })}
+    />
+  </>
+))
 
 const RunAgainDialog = dynamic(async () => (await import('./run-again-dialog.tsx')).RunAgainDialog)
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { failureGroupsOf, normalizeMessage } from '#lib/protocol/failure-groups.ts'
+import { scaleOf } from '#lib/statistics/tallies.ts'
 import { scenarioRows } from '../grid/scenario-grid.ts'
 import { agentRows, etaText } from '../job-figures.ts'
-import { failureGroups, normalized } from './failure-list.tsx'
 import { lossCauses, lostPoints } from './lost-points-table.tsx'
 import { passCounts, suspiciousScenarios } from './suspicious-list.tsx'
 import { jobOf } from './testing.ts'
@@ -44,12 +45,24 @@ describe('lostPoints', () => {
   })
 })
 
-describe('failureGroups', () => {
+describe('failure groups', () => {
+  const agentsOf = (job: ReturnType<typeof jobOf>) =>
+    agentRows(job).map(({ key, name, outcome }) => ({
+      agent_name: name,
+      benchmark_run_id: key,
+      outcomes: (outcome?.scenario_outcomes ?? []).map((each) => ({
+        ...each,
+        scenario_id: each.scenario_definition_id,
+      })),
+    }))
+
   const failed = (exception_type: string, exception_message: string) => ({
     state: 'FAILED',
     score: null,
     failure_reason: { exception_type, exception_message },
   })
+
+  const groupsOf = (job: ReturnType<typeof jobOf>) => failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job), undefined))
 
   it('merge messages that differ only in numbers, ids and paths', () => {
     const job = jobOf({
@@ -59,21 +72,57 @@ describe('failureGroups', () => {
       },
       b: { one: failed('ReadError', 'line 999 of /home/x/three.txt'), two: failed('TypeError', 'no such file') },
     })
-    const groups = failureGroups(agentRows(job))
-    const shown = groups.map(({ key, count, agents, scenarios }) => [key.replace('\n', ': '), count, agents, scenarios])
-    expect(shown).toEqual([
-      ['ReadError: line # of <path>', 3, [0, 1], ['one']],
-      ['ReadError: no such file', 1, [0], ['two']],
-      ['TypeError: no such file', 1, [1], ['two']],
+    const shown = groupsOf(job).map(({ title, message, n_attempts, n_scenarios, agents, points }) => [
+      `${title}: ${message}`,
+      n_attempts,
+      n_scenarios,
+      agents.map(({ n_attempts }) => n_attempts),
+      points,
     ])
-    expect(groups[0]?.first).toMatchObject({ agent: 0, attempt: 1, outcome: { scenario_run_id: 'scr_1_one_1' } })
+    expect(shown).toHaveLength(3)
+    expect(shown[0]).toEqual(['ReadError: line # of <path>', 3, 1, [2, 1], 1])
+    expect(shown.slice(1)).toEqual(
+      expect.arrayContaining([
+        ['ReadError: no such file', 1, 1, [1], 0.5],
+        ['TypeError: no such file', 1, 1, [1], 0.5],
+      ]),
+    )
+    expect(groupsOf(job)[0]?.first).toEqual({ benchmark_run_id: 'bmr_1', scenario_id: 'scn_one', attempt: 1 })
   })
 
-  it('list scenarios by name, without canceled attempts', () => {
-    const gone = failed('IOError', 'gone')
-    const cancelled = { ...failed('CancelledError', 'Trial cancelled'), state: 'CANCELED' }
-    const groups = failureGroups(agentRows(jobOf({ a: { 'task-10': gone, 'task-9': gone, 'task-1': cancelled } })))
-    expect(groups.map(({ count, scenarios }) => [count, scenarios])).toEqual([[2, ['task-9', 'task-10']]])
+  it('lose the points of the table by cause, and with the mean add up to 1', () => {
+    const results = { one: [0.3, 'FAILED', 'CANCELED'], two: [0, 'TIMEOUT', 1], three: 1, four: 'CANCELED' } as const
+    const scored = { ...failed('AgentTimeoutError', 'after 3 s'), state: 'COMPLETED', score: 0.25 }
+    const job = jobOf({
+      a: results,
+      b: { one: scored, two: failed('E', 'x'), three: { score: null } },
+      nop: { one: 0 },
+    })
+    const groups = groupsOf(job)
+    expect(groups.flatMap(({ agents }) => agents).map(({ benchmark_run_id }) => benchmark_run_id)).not.toContain(
+      'bmr_3',
+    )
+    const rows = scenarioRows(job, agentRows(job))
+    for (const at of [0, 1]) {
+      const lost = lostPoints(rows, at)
+      const pointsOf = (kind?: string) =>
+        groups
+          .filter((group) => kind === undefined || group.kind === kind)
+          .flatMap(({ agents }) => agents.filter(({ benchmark_run_id }) => benchmark_run_id === `bmr_${at + 1}`))
+          .reduce((sum, { points }) => sum + (points ?? 0), 0)
+      for (const cause of lossCauses) expect(pointsOf(cause)).toBeCloseTo(lost?.points[cause] ?? 0, 12)
+      expect(pointsOf() + (lost?.score ?? 0)).toBeCloseTo(1, 12)
+    }
+    expect(groups.map(({ title, n_attempts }) => [title, n_attempts])).toContainEqual(['Completed without a score', 1])
+    expect(groups.find(({ title }) => title === 'AgentTimeoutError')?.kind).toBe('timeout')
+  })
+
+  it('have counts but no points for scores outside 0 to 1', () => {
+    const job = jobOf({ a: { one: 7, two: 3, three: 'FAILED', four: 'CANCELED' } })
+    const groups = (threshold?: number) =>
+      failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job), threshold)).map(({ title, points }) => [title, points])
+    expect(groups()).toEqual([['Failed without an exception', null]])
+    expect(groups(5)).toContainEqual(['Scored below 5', null])
   })
 
   it.each([
@@ -88,7 +137,7 @@ describe('failureGroups', () => {
     ['GET https://example.org:8080/a?b=1 gave 503', 'GET <url> gave #'],
     ['exit code\n  3', 'exit code #'],
     ['and/or, read_only, decode_message', 'and/or, read_only, decode_message'],
-  ])('%j becomes %j', (message, expected) => expect(normalized(message)).toBe(expected))
+  ])('%j becomes %j', (message, expected) => expect(normalizeMessage(message)).toBe(expected))
 })
 
 describe('suspicious scenarios', () => {

@@ -1,5 +1,5 @@
 'use client'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleHelp, type LucideIcon as Icon, Scale } from 'lucide-react'
 import { memo, useMemo, useState } from 'react'
 import type { Column } from '#components/list/column.ts'
@@ -13,19 +13,18 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { labelOf, namesOf, passRule, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
+import { labelOf, passRule, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
 import type {
   AgentFigures,
   AgentIdentity,
   FailureRule,
   PairFigures,
+  Report,
   ReportChoice,
   Verdict,
 } from '#lib/protocol/reports.ts'
 import { ruleOptions, ScoreChoice } from '../choice.tsx'
 import { differenceColumn, significanceColumns } from '../figures.tsx'
-import { metadataPrefix } from '../grid/grid-view.ts'
-import { GroupSection } from '../groups/group-section.tsx'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { ReportActions, tablesOf } from '../report-page.tsx'
 import { PairLines } from '../score.tsx'
@@ -36,21 +35,17 @@ import type { JobView } from './search-params.ts'
 
 interface JudgementSectionProps {
   job: BenchmarkJob
+  report: UseQueryResult<Report>
   agents: readonly AgentRow[]
   choice: ReportChoice
-  /** Metadata key of the scenarios. */
-  group: string | undefined
-  groupKeys: readonly string[]
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 const pollMs = 3000
 
-export const JudgementSection = memo(({ job, agents, choice, group, groupKeys, change }: JudgementSectionProps) => {
+export const JudgementSection = memo(({ job, report, agents, choice, change }: JudgementSectionProps) => {
   const rule = choice.failures
-  const grouped = { ...choice, group }
-  const report = useReport(job, grouped)
-  const other = useReport(job, { ...choice, failures: rule === 'zero' ? 'leave_out' : 'zero' })
+  const other = useJobReport(job, { ...choice, group: undefined, failures: rule === 'zero' ? 'leave_out' : 'zero' })
   const { data } = report
   return (
     <>
@@ -62,7 +57,7 @@ export const JudgementSection = memo(({ job, agents, choice, group, groupKeys, c
         )}
         {report.error && !data && <InlineError error={report.error} />}
       </section>
-      <section aria-label="Agents" className="space-y-3">
+      <section aria-label="Agents" className="space-y-2">
         <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
           <h2 className="text-lg font-medium">Agents</h2>
           <Chips
@@ -77,7 +72,7 @@ export const JudgementSection = memo(({ job, agents, choice, group, groupKeys, c
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               name="report"
-              url={(format, table) => reportAddress(job.id, grouped, format, table)}
+              url={(format, table) => reportAddress(job.id, choice, format, table)}
               tables={tablesOf(data)}
               isLoaded={data !== undefined}
             />
@@ -86,30 +81,15 @@ export const JudgementSection = memo(({ job, agents, choice, group, groupKeys, c
         {agents.length === 0 ? (
           <p className="text-muted">No agents.</p>
         ) : (
-          <>
-            <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />
-            <p className="max-w-prose text-sm text-muted">
-              {ruleNotes[rule]} {data && passRule(data)}
-            </p>
-          </>
+          <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />
         )}
-        {data && <PairTable pairs={data.pairs} agents={data.agents} choice={choice} />}
       </section>
-      {data && (
-        <GroupSection
-          report={data}
-          name={namesOf(data.agents)}
-          keys={groupKeys}
-          chosen={group}
-          onChoose={(key) => change({ group: key && `${metadataPrefix}${key}` }, 'replace')}
-        />
-      )}
     </>
   )
 })
 
 /** Polls while the job is active. The key changes when it ends, so that the report is read once more. */
-const useReport = (job: BenchmarkJob, choice: ReportChoice) => {
+export const useJobReport = (job: BenchmarkJob, choice: ReportChoice) => {
   const isActive = !hasJobEnded(job.state)
   return useQuery({
     ...benchmarkJobQueries.report(job.id, choice, isActive),
@@ -127,7 +107,7 @@ const icons: Record<Verdict['tone'], Icon> = {
 const VerdictBanner = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) => {
   const Icon = icons[tone]
   return (
-    <div className={classes('flex items-start gap-3 rounded-md border px-4 py-3', toneClasses[tone])}>
+    <div className={classes('flex items-start gap-3 rounded-md border px-4 py-2', toneClasses[tone])}>
       <Icon aria-hidden className="mt-1 size-5 shrink-0" />
       <div className="min-w-0 space-y-0.5 text-text">
         <p className="text-xl font-medium text-pretty" role="status">
@@ -149,28 +129,30 @@ const ruleNotes: Record<FailureRule, string> = {
     'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts (scored or not) and canceled attempts are excluded.',
 }
 
-interface PairTableProps {
-  pairs: readonly PairFigures[]
-  agents: readonly AgentFigures[]
+interface PairSectionProps {
+  report: Report
   choice: ReportChoice
 }
 
-const PairTable = ({ pairs, agents, choice }: PairTableProps) => {
+export const PairSection = ({ report: { rule, pairs, agents, ...scale }, choice }: PairSectionProps) => {
   const [isExpanded, setIsExpanded] = useState(false)
   const rows = useMemo(() => sortPairs(pairs), [pairs])
   const shown = useMemo(() => (isExpanded ? rows : rows.slice(0, maxCollapsed)), [rows, isExpanded])
   const columns = useMemo(() => columnsOf(agents, axisOf(shown), choice), [agents, shown, choice])
-  if (pairs.length === 0) return null
   return (
-    <div className="space-y-2">
-      <h3 className="font-medium">{formatCountOf(pairs.length, 'pair')}</h3>
-      <DataTable
-        caption="Pairs of agents, largest difference first, controls last"
-        columns={columns}
-        rows={shown}
-        totalRows={rows.length}
-        rowKey={({ a, b }) => `${a.benchmark_run_id} ${b.benchmark_run_id}`}
-      />
+    <section aria-label="Pairs" className="space-y-2">
+      {pairs.length > 0 && (
+        <>
+          <h2 className="text-lg font-medium">{formatCountOf(pairs.length, 'pair')}</h2>
+          <DataTable
+            caption="Pairs of agents, largest difference first, controls last"
+            columns={columns}
+            rows={shown}
+            totalRows={rows.length}
+            rowKey={({ a, b }) => `${a.benchmark_run_id} ${b.benchmark_run_id}`}
+          />
+        </>
+      )}
       {rows.length > maxCollapsed && (
         <p className="flex items-center gap-3 text-sm text-muted">
           <span className="tabular" role="status">
@@ -181,7 +163,12 @@ const PairTable = ({ pairs, agents, choice }: PairTableProps) => {
           </Button>
         </p>
       )}
-    </div>
+      {agents.length > 0 && (
+        <p className="max-w-prose text-sm text-muted">
+          {ruleNotes[rule]} {passRule(scale)}
+        </p>
+      )}
+    </section>
   )
 }
 

@@ -1,16 +1,17 @@
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
-import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { failureKindOf, pointsLost } from '#lib/protocol/failure-groups.ts'
 import { agentLabel, byMean, threeDecimals } from '#lib/protocol/report-words.ts'
+import type { FailureKind } from '#lib/protocol/reports.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { countedScore, type ScenarioRow } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 
-const causes: Record<LossCause, string> = { wrong: 'Wrong answers', exception: 'Exceptions', timeout: 'Timeouts' }
+const causes: Record<FailureKind, string> = { wrong: 'Wrong answers', exception: 'Exceptions', timeout: 'Timeouts' }
 
 /** Patterns distinguish the causes without color. */
-const fills: Record<LossCause, string> = {
+const fills: Record<FailureKind, string> = {
   wrong: 'bg-(--text-muted)',
   exception: 'bg-[repeating-linear-gradient(135deg,var(--danger)_0_3px,var(--danger-bg)_3px_6px)]',
   timeout: 'bg-[radial-gradient(var(--attention)_1.2px,var(--attention-bg)_1.4px)] bg-size-[5px_5px]',
@@ -133,44 +134,35 @@ const Head = ({ end, children }: { end?: boolean; children: React.ReactNode }) =
   </th>
 )
 
-export const lossCauses = ['wrong', 'exception', 'timeout'] as const
-type LossCause = (typeof lossCauses)[number]
+export const lossCauses = ['wrong', 'exception', 'timeout'] as const satisfies readonly FailureKind[]
 
 /** Points lost with failures scored as 0: `score` and the points of all causes sum to 1. */
 interface LostPoints {
   score: number
   scenarios: number
-  points: Record<LossCause, number>
-  attempts: Record<LossCause, number>
+  points: Record<FailureKind, number>
+  attempts: Record<FailureKind, number>
   differing: { points: number; attempts: number }
   cancelled: number
 }
 
 export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints | null => {
   const all = rows.map(({ cells }) => cells[at]?.attempts ?? [])
-  const counted = all
-    .map((attempts) => attempts.filter((attempt) => countedScore(attempt, 'zero') !== null))
-    .filter(({ length }) => length > 0)
-  if (counted.length === 0) return null
+  const scenarios = all.filter((attempts) => attempts.some((each) => countedScore(each, 'zero') !== null)).length
+  if (scenarios === 0) return null
   const points = { wrong: 0, exception: 0, timeout: 0 }
   const attempts = { wrong: 0, exception: 0, timeout: 0 }
   const differing = { points: 0, attempts: 0 }
-  for (const ofScenario of counted)
-    for (const attempt of ofScenario) {
-      const share = 1 / ofScenario.length / counted.length
-      const got = countedScore(attempt, 'zero') ?? 0
-      if (got >= 1) continue
-      points[causeOf(attempt)] += (1 - got) * share
-      attempts[causeOf(attempt)]++
-      if (!attempt.environment_differs) continue
-      differing.points += (1 - got) * share
-      differing.attempts++
-    }
+  for (const [attempt, lost] of pointsLost(all, { is_unit_range: true }) ?? []) {
+    const cause = failureKindOf(attempt)
+    points[cause] += lost
+    attempts[cause]++
+    if (!attempt.environment_differs) continue
+    differing.points += lost
+    differing.attempts++
+  }
   const cancelled = all.flat().filter(({ state }) => state === 'CANCELED').length
   // Computed like the report, to the last digit.
   const score = meanOf(rows.flatMap(({ cells }) => cells[at]?.score.zero ?? [])) ?? 0
-  return { score, scenarios: counted.length, points, attempts, differing, cancelled }
+  return { score, scenarios, points, attempts, differing, cancelled }
 }
-
-const causeOf = ({ state }: ScenarioOutcome): LossCause =>
-  state === 'FAILED' ? 'exception' : state === 'TIMEOUT' ? 'timeout' : 'wrong'

@@ -15,6 +15,8 @@ export const JobView = z.object({
   score: z.optional(z.enum(['pass', 'partial', 'zero', 'none'], 'must be pass, partial, zero or none')),
   only: z.optional(z.enum(['disagreeing'], 'must be disagreeing')),
   environment: z.optional(z.enum(['differs', 'same'], 'must be differs or same')),
+  /** Key of a failure group. */
+  failure: z.optional(z.string().check(z.maxLength(64))),
   suspicious: z.optional(z.enum(suspicions, `must be one of ${suspicions.join(', ')}`)),
   /** Default: most disagreement. `a0`: score of the first agent, `-a0`: descending. */
   sort: z.optional(z.string().check(z.regex(/^(name|hardest|easiest|slowest|-?a\d{1,3})$/, 'must name an order'))),
