@@ -66,9 +66,9 @@ export const withoutControls = <A>(agents: readonly A[], nameOf: (agent: A) => s
  */
 export const pointsLost = <A extends FailedAttempt>(
   scenarios: readonly (readonly A[])[],
-  { is_unit_range }: Pick<ScoreScale, 'is_unit_range'>,
+  { is_unit_range, lower_is_better }: Pick<ScoreScale, 'is_unit_range' | 'lower_is_better'>,
 ): ReadonlyMap<A, number> | null => {
-  if (!is_unit_range) return null
+  if (!is_unit_range || lower_is_better) return null
   const counted = scenarios
     .map((attempts) =>
       attempts.flatMap((attempt) => {
@@ -115,15 +115,14 @@ export const failureKindOf = (outcome: FailedAttempt): FailureKind => {
   return outcome.state === 'FAILED' || outcome.failure_reason ? 'exception' : 'wrong'
 }
 
-const wrongAnswer = (
-  outcome: FailedAttempt,
-  score: number,
-  { is_unit_range, threshold }: ScoreScale,
-): Failure | null => {
+const wrongAnswer = (outcome: FailedAttempt, score: number, scale: ScoreScale): Failure | null => {
+  const { is_unit_range, threshold, lower_is_better } = scale
   const wrong = (key: string, title: string): Failure => ({ key, kind: 'wrong', title, message: '' })
   if (outcome.score == null || !Number.isFinite(outcome.score)) return wrong('no-score', 'Completed without a score')
+  if (lower_is_better)
+    return passes(score, scale) === false ? wrong('above-threshold', `Scored above ${threshold}`) : null
   if (!is_unit_range)
-    return passes(score, threshold) === false ? wrong('below-threshold', `Scored below ${threshold}`) : null
+    return passes(score, scale) === false ? wrong('below-threshold', `Scored below ${threshold}`) : null
   if (score >= 1) return null
   return score <= 0 ? wrong('zero', 'Wrong answer: scored 0') : wrong('partial', 'Scored between 0 and 1')
 }

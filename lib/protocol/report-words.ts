@@ -1,4 +1,5 @@
 import { isControl, significanceLevel } from '#lib/statistics/figures.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import type { AgentIdentity, ComparedPair, CompareReport, PairFigures, ScoreScale, TrendPoint } from './reports.ts'
 
 /** Truncates a name without splitting a character. */
@@ -111,6 +112,23 @@ export const aboutScenarios = (count: number): string => {
 export const comparedScenarios = (compared: number, runs: number): string =>
   runs === 1 ? countOf(compared, 'scenario') : `${countOf(compared, 'scenario')} across ${runs} runs`
 
+/** Names of the built-in metrics on screen; a reward key is its own name. */
+export const metricLabel = (metric: string): string => (isBuiltIn(metric) ? builtInLabels[metric] : truncate(metric))
+
+const builtInLabels = { '@cost_usd': 'cost in USD', '@duration_ms': 'duration in ms', '@tokens': 'tokens' }
+
+export const failureRule = ({
+  rule,
+  metric,
+  lower_is_better,
+}: Pick<CompareReport, 'rule' | 'metric' | 'lower_is_better'>): string => {
+  if (isBuiltIn(metric) && rule === 'zero')
+    return 'Every attempt that reports a value counts, including failures and timeouts; attempts without a value are excluded.'
+  if (rule === 'zero') return 'Failures, timeouts and completed attempts without a score count as 0.'
+  const why = lower_is_better && !isBuiltIn(metric) ? ', as a 0 would be a good score' : ''
+  return `Failures and timeouts, including scored ones, are excluded from the means${why}.`
+}
+
 export const changeRules: Record<Exclude<keyof ComparedPair, keyof PairFigures>, string> = {
   new_failures: 'passes in the baseline, fails in this run',
   worse: 'scores lower than the baseline, including new failures',
@@ -120,9 +138,14 @@ export const changeRules: Record<Exclude<keyof ComparedPair, keyof PairFigures>,
   slower: 'takes at least 50% and one second longer',
 }
 
-export const passRule = ({ is_unit_range, threshold }: ScoreScale): string => {
-  if (threshold === null) return 'Scores are outside 0 to 1, so passes are only counted with a pass threshold.'
-  const score = is_unit_range && threshold === 1 ? '1' : `at least ${threshold}`
+export const passRule = ({ is_unit_range, threshold, lower_is_better }: ScoreScale): string => {
+  if (threshold === null)
+    return `${lower_is_better ? 'Lower is better' : 'Scores are outside 0 to 1'}, so passes are only counted with a pass threshold.`
+  const score = lower_is_better
+    ? `at most ${threshold}`
+    : is_unit_range && threshold === 1
+      ? '1'
+      : `at least ${threshold}`
   return `A scenario passes if the mean of its attempts is ${score}; in pass@k an attempt passes with a score of ${score}.`
 }
 

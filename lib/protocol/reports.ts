@@ -2,9 +2,11 @@ import type {
   AgentFigures,
   AgentIdentity,
   ComparedPair,
+  Direction,
   FailureRule,
   GroupFigures,
   Judgement,
+  MetricFigures,
   PairFigures,
   ScenarioChange,
   ScoreScale,
@@ -14,8 +16,10 @@ export type {
   AgentFigures,
   AgentIdentity,
   ComparedPair,
+  Direction,
   FailureRule,
   GroupFigures,
+  MetricFigures,
   PairFigures,
   ScenarioChange,
   ScoreScale,
@@ -37,14 +41,17 @@ export interface ReportedJob {
 }
 
 interface JudgedMetric {
-  /** Reward key of all scores; null for the service's own scorers or mixed keys. */
+  /** Judged metric of all jobs; null for the service's own scorers or mixed reward keys. */
   metric: string | null
+  /** Metrics that all jobs have: reward keys, then built-in ones. */
   metrics: readonly string[]
 }
 
 export interface ReportChoice {
   failures: FailureRule
+  /** A reward key or built-in metric. */
   metric?: string | undefined
+  direction?: Direction | undefined
   threshold?: number | undefined
   /** Metadata key of the scenarios. */
   group?: string | undefined

@@ -7,10 +7,11 @@ import type {
   ScenarioChange,
   ScoreScale,
 } from './figures.ts'
-import { commonOf, judgingPairs, type Side } from './judgement.ts'
+import { appliedRule, commonOf, judgingPairs, type Side } from './judgement.ts'
 import { byName, passes } from './tallies.ts'
 
 export interface Comparison extends ScoreScale {
+  rule: FailureRule
   agents: AgentFigures[]
   pairs: ComparedPair[]
   excluded_scenarios: ExcludedScenario[]
@@ -35,12 +36,12 @@ export function* comparing(
     if (pair) compared.push({ ...pair, ...changesOf(a, b, scale) })
     yield
   }
-  return { ...scale, agents, pairs: compared, excluded_scenarios }
+  return { rule: appliedRule(job, rule), ...scale, agents, pairs: compared, excluded_scenarios }
 }
 
 type Changes = Pick<ComparedPair, 'new_passes' | 'new_failures' | 'worse' | 'better' | 'still_failing' | 'slower'>
 
-const changesOf = (after: Side, before: Side, { threshold }: ScoreScale): Changes => {
+const changesOf = (after: Side, before: Side, scale: ScoreScale): Changes => {
   const all = commonOf(after, before).map(
     ({ a, b }): ScenarioChange => ({
       scenario_id: a.scenario_id,
@@ -53,14 +54,18 @@ const changesOf = (after: Side, before: Side, { threshold }: ScoreScale): Change
   )
   all.sort(byName)
   const byPass = (isBefore: boolean, isAfter: boolean) =>
-    threshold === null
+    scale.threshold === null
       ? null
-      : all.filter((each) => passes(each.before, threshold) === isBefore && passes(each.after, threshold) === isAfter)
+      : all.filter((each) => passes(each.before, scale) === isBefore && passes(each.after, scale) === isAfter)
+  const [lower, higher] = [
+    all.filter((each) => isLess(each.after, each.before)),
+    all.filter((each) => isLess(each.before, each.after)),
+  ]
   return {
     new_passes: byPass(false, true),
     new_failures: byPass(true, false),
-    worse: all.filter((each) => isLess(each.after, each.before)),
-    better: all.filter((each) => isLess(each.before, each.after)),
+    worse: scale.lower_is_better ? higher : lower,
+    better: scale.lower_is_better ? lower : higher,
     still_failing: byPass(false, false),
     slower: all.filter(isSlower),
   }

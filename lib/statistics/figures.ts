@@ -7,6 +7,8 @@ export interface AttemptOutcome {
   /** COMPLETED, FAILED, TIMEOUT, CANCELED, or a state only the service knows. */
   state: string
   score?: number | null | undefined
+  /** All numeric rewards, including the judged one. */
+  rewards?: Readonly<Record<string, number>> | null | undefined
   failure_reason?: { exception_type: string; exception_message?: string | null | undefined } | null | undefined
   duration_ms?: number | null | undefined
   usage?: (AttemptUsage & { unknown_because?: string | null | undefined }) | null | undefined
@@ -49,14 +51,31 @@ export interface JudgedAgent extends AgentIdentity {
 export interface JudgedJob {
   agents: readonly JudgedAgent[]
   complete: boolean
-  /** Lowest passing score. Default: 1 if all scores are between 0 and 1, otherwise none. */
+  /** Default: `lower` for built-in metrics, otherwise `higher`. */
+  direction?: Direction | undefined
+  /** The lowest passing score, or the highest if lower is better. Default: 1 if all scores are between 0 and 1, otherwise none. */
   threshold?: number | undefined
 }
 
+/** Which scores are better. */
+export type Direction = 'higher' | 'lower'
+
 export interface ScoreScale {
   is_unit_range: boolean
-  /** Lowest passing score of an attempt and mean of a scenario; null if scores leave 0..1 and no threshold is set. */
+  /** Worst passing score of an attempt and mean of a scenario; null if none is set and scores leave 0..1 or lower is better. */
   threshold: number | null
+  lower_is_better: boolean
+}
+
+/** One metric of an agent, averaged like the judged one. */
+export interface MetricFigures {
+  mean: number | null
+  se: number | null
+  ci_low: number | null
+  ci_high: number | null
+  n_scenarios: number
+  n_attempts: number
+  lower_is_better: boolean
 }
 
 export type Reasons = Readonly<Record<string, string>>
@@ -86,6 +105,8 @@ export interface AgentFigures extends AgentIdentity, UsageFigures {
   /** Best and worst rank that significant differences allow; null for controls. */
   rank_low: number | null
   rank_high: number | null
+  /** Reward keys of the job and built-in metrics that the agent's attempts report. */
+  metrics: Readonly<Record<string, MetricFigures>>
   reasons: Reasons
 }
 
@@ -133,10 +154,12 @@ export interface GroupFigures {
   pairs: readonly PairFigures[]
 }
 
+export type MissingReason = 'no_outcome' | 'cancelled' | 'failures_left_out' | 'not_reported' | 'unknown_state'
+
 export interface ExcludedScenario {
   scenario_id: string
   scenario_name: string
-  missing_from: readonly (AgentIdentity & { why: 'no_outcome' | 'cancelled' | 'failures_left_out' | 'unknown_state' })[]
+  missing_from: readonly (AgentIdentity & { why: MissingReason })[]
 }
 
 export interface Judgement extends ScoreScale {

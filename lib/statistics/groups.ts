@@ -1,5 +1,5 @@
 import type { FailureRule, GroupFigures, JudgedJob, PairFigures, ScoreScale } from './figures.ts'
-import { figuresOf, pairOf, type Side, withSignificance } from './judgement.ts'
+import { figuresOf, judgedRule, pairOf, type Side, withSignificance } from './judgement.ts'
 import { inNameOrder, talliesOf } from './tallies.ts'
 
 /** Value of each scenario id that has one. */
@@ -10,11 +10,13 @@ export type GroupValues = ReadonlyMap<string, string>
  * the pairs of all groups. Sorted by value, with the scenarios that have none last.
  */
 export function* judgingGroups(
-  { agents }: JudgedJob,
+  job: JudgedJob,
   rule: FailureRule,
   { pairs, ...scale }: ScoreScale & { pairs: readonly PairFigures[] },
   values: GroupValues,
 ): Generator<void, GroupFigures[]> {
+  const { agents } = job
+  const counting = judgedRule(job, rule)
   const outcomes = agents.flatMap((agent) => agent.outcomes.map((outcome) => ({ agent, outcome })))
   const byValue = [...Map.groupBy(outcomes, ({ outcome }) => values.get(outcome.scenario_id) ?? null)].sort(
     ([a], [b]) => (a === null || b === null ? Number(a === null) - Number(b === null) : inNameOrder(a, b)),
@@ -25,7 +27,7 @@ export function* judgingGroups(
     const sides = new Map<string, Side>()
     for (const whole of agents) {
       const agent = { ...whole, outcomes: (byAgent.get(whole) ?? []).map(({ outcome }) => outcome) }
-      const tallies = talliesOf(agent.outcomes, rule)
+      const tallies = talliesOf(agent.outcomes, counting)
       sides.set(agent.benchmark_run_id, { agent, tallies, figures: figuresOf(agent, tallies, scale) })
       yield
     }

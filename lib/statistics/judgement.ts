@@ -2,12 +2,15 @@ import { holm, mcnemar, pairedDifference, scenariosNeeded, signFlipP } from './d
 import {
   type AgentFigures,
   type AgentIdentity,
+  type AttemptOutcome,
+  type Direction,
   type ExcludedScenario,
   type FailureRule,
   isControl,
   type JudgedAgent,
   type JudgedJob,
   type Judgement,
+  type MetricFigures,
   minScenarios,
   type PairFigures,
   type Reasons,
@@ -27,6 +30,7 @@ import {
   zFrom,
   zInterval,
 } from './means.ts'
+import { builtInMetrics, type CountingRule, countingRule, defaultDirection, metricValue } from './metrics.ts'
 import { byName, durationsOf, passes, scaleOf, type Tallies, type Tally, talliesOf, usageOf } from './tallies.ts'
 
 /** Unspecified: power at which the needed scenarios are estimated. */
@@ -35,8 +39,27 @@ const plannedPower = 0.95
 /** Yields after each agent and pair, every few milliseconds. */
 export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgement> {
   const { scale, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, everyPair)
-  return { rule, complete: job.complete, ...scale, agents: ranked(agents, pairs), pairs, excluded_scenarios }
+  return {
+    rule: appliedRule(job, rule),
+    complete: job.complete,
+    ...scale,
+    agents: ranked(agents, pairs, scale),
+    pairs,
+    excluded_scenarios,
+  }
 }
+
+/** The rule of the report: where lower is better, failures are always excluded. */
+export const appliedRule = (job: JudgedJob, rule: FailureRule): FailureRule =>
+  judgedRule(job, rule) === 'leave_out' ? 'leave_out' : rule
+
+/** Jobs with different metrics are all judged by reward keys. */
+const judgedMetric = ({ agents }: JudgedJob): string | null | undefined => agents[0]?.metric
+
+const directionOf = (job: JudgedJob): Direction => job.direction ?? defaultDirection(judgedMetric(job))
+
+export const judgedRule = (job: JudgedJob, rule: FailureRule): CountingRule =>
+  countingRule(rule, judgedMetric(job), directionOf(job))
 
 export interface Side {
   agent: JudgedAgent
@@ -62,12 +85,27 @@ export function* judgingPairs(
     excluded_scenarios: ExcludedScenario[]
   }
 > {
-  const scale = scaleOf(job.agents, job.threshold)
+  const direction = directionOf(job)
+  const scale = scaleOf(job.agents, { metric: judgedMetric(job), direction, threshold: job.threshold })
+  const metricScales = new Map(metricNames(job.agents).map((metric) => [metric, scaleBy(job.agents, metric)]))
+  const rewardsOfJob = Map.groupBy(job.agents, ({ job_id }) => job_id)
   const sides: Side[] = []
   for (const agent of job.agents) {
-    const tallies = talliesOf(agent.outcomes, rule)
-    sides.push({ agent, tallies, figures: figuresOf(agent, tallies, scale) })
-    yield
+    const tallies = talliesOf(agent.outcomes, judgedRule(job, rule))
+    const figures = figuresOf(agent, tallies, scale)
+    const metrics: Record<string, MetricFigures> = {}
+    for (const metric of metricNames([agent], rewardsOfJob.get(agent.job_id))) {
+      const isJudged = metric === agent.metric
+      const own = isJudged ? scale : (metricScales.get(metric) as ScoreScale)
+      metrics[metric] = metricFiguresOf(
+        isJudged
+          ? tallies
+          : talliesOf(judgedOutcomes(agent, metric), countingRule(rule, metric, defaultDirection(metric))),
+        own,
+      )
+      yield
+    }
+    sides.push({ agent, tallies, figures: { ...figures, metrics } })
   }
   const pairs: PairFigures[] = []
   for (const [a, b] of paired(sides)) {
@@ -90,6 +128,45 @@ const identityOf = ({ agent_name, model_name, benchmark_run_id, job_id }: AgentI
   benchmark_run_id,
   job_id,
 })
+
+const rewardKeys = (agents: readonly JudgedAgent[]): string[] => [
+  ...new Set(agents.flatMap(({ outcomes }) => outcomes.flatMap(({ rewards }) => Object.keys(rewards ?? {})))),
+]
+
+/** Reward keys of the agent's job, even if none of its attempts has them, and the built-in metrics that it reports. */
+const metricNames = (agents: readonly JudgedAgent[], ofJob = agents): string[] => [
+  ...rewardKeys(ofJob),
+  ...builtInMetrics.filter((metric) =>
+    agents.some(({ outcomes }) => outcomes.some((each) => metricValue(each, metric) !== null)),
+  ),
+]
+
+const judgedOutcomes = ({ metric: judged, outcomes }: JudgedAgent, metric: string): readonly AttemptOutcome[] =>
+  metric === judged ? outcomes : outcomes.map((each) => ({ ...each, score: metricValue(each, metric) }))
+
+const scaleBy = (agents: readonly JudgedAgent[], metric: string): ScoreScale =>
+  scaleOf(
+    agents.map((agent) => ({ outcomes: judgedOutcomes(agent, metric) })),
+    { metric, direction: defaultDirection(metric) },
+  )
+
+const metricFiguresOf = (tallies: Tallies, scale: ScoreScale): MetricFigures => {
+  const of = counted(tallies).map(([, tally]) => tally)
+  const means = of.map(({ mean }) => mean)
+  const [mean, se] = [meanOf(means), standardError(means)]
+  const { ci_low, ci_high } = intervalOf(of, mean, se, scale, {})
+  return {
+    mean,
+    se,
+    ci_low,
+    ci_high,
+    n_scenarios: of.length,
+    n_attempts: attemptsOf(of),
+    lower_is_better: scale.lower_is_better,
+  }
+}
+
+const attemptsOf = (tallies: readonly Tally[]): number => tallies.reduce((sum, { scores }) => sum + scores.length, 0)
 
 type CountedTally = Tally & { mean: number }
 const isCounted = (tally: Tally | undefined): tally is CountedTally => tally !== undefined && tally.mean !== null
@@ -114,7 +191,7 @@ export const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScal
   return {
     ...identityOf(agent),
     n_scenarios: of.length,
-    n_attempts: of.reduce((sum, { scores }) => sum + scores.length, 0),
+    n_attempts: attemptsOf(of),
     mean,
     se,
     ...intervalOf(of, mean, se, scale, reasons),
@@ -131,6 +208,7 @@ export const figuresOf = (agent: JudgedAgent, tallies: Tallies, scale: ScoreScal
     ...usage,
     rank_low: null,
     rank_high: null,
+    metrics: {},
     reasons,
   }
 }
@@ -173,16 +251,17 @@ const intervalOf = (
 const within = ({ low, high }: Interval, lowest: 0 | -1 | null): Pick<IntervalFigures, 'ci_low' | 'ci_high'> =>
   lowest === null ? { ci_low: low, ci_high: high } : { ci_low: Math.max(lowest, low), ci_high: Math.min(1, high) }
 
-const withoutThreshold = 'scores are outside 0 to 1; set a pass threshold to count passes'
+const withoutThreshold = ({ lower_is_better }: ScoreScale): string =>
+  `${lower_is_better ? 'lower is better' : 'scores are outside 0 to 1'}; set a pass threshold to count passes`
 
 /** k is limited by the scenario with the fewest attempts. */
 const passesOf = (
   tallies: readonly Tally[],
-  { threshold }: ScoreScale,
+  scale: ScoreScale,
   reasons: Record<string, string>,
 ): Pick<AgentFigures, 'n_passed' | 'pass_at_k' | 'pass_hat_k'> => {
-  if (threshold === null) {
-    reasons.n_passed = reasons.pass_at_k = reasons.pass_hat_k = withoutThreshold
+  if (scale.threshold === null) {
+    reasons.n_passed = reasons.pass_at_k = reasons.pass_hat_k = withoutThreshold(scale)
     return { n_passed: null, pass_at_k: null, pass_hat_k: null }
   }
   if (tallies.length === 0) {
@@ -191,13 +270,13 @@ const passesOf = (
   }
   const counts = tallies.map(({ scores }) => ({
     n: scores.length,
-    c: scores.filter((score) => passes(score, threshold)).length,
+    c: scores.filter((score) => passes(score, scale)).length,
   }))
   const ks = reportedKs(counts.reduce((fewest, { n }) => Math.min(fewest, n), Number.POSITIVE_INFINITY))
   const over = (chance: typeof passAtK) =>
     Object.fromEntries(ks.map((k) => [`${k}`, meanOf(counts.map(({ n, c }) => chance(n, c, k) as number)) as number]))
   return {
-    n_passed: tallies.filter(({ mean }) => passes(mean, threshold)).length,
+    n_passed: tallies.filter(({ mean }) => passes(mean, scale)).length,
     pass_at_k: over(passAtK),
     pass_hat_k: over(passHatK),
   }
@@ -214,7 +293,7 @@ const costPerSolved = (
     return null
   }
   if (cost === null) return none(reasons.cost_usd ?? '')
-  if (passed === null) return none(withoutThreshold)
+  if (passed === null) return none(reasons.n_passed ?? '')
   if (passed === 0) return none('no scenario passes')
   const unknown = tallies.reduce((sum, { n_without_cost }) => sum + n_without_cost, 0)
   if (unknown > 0)
@@ -234,7 +313,8 @@ export const commonOf = (a: Side, b: Side): { a: CountedTally; b: CountedTally }
 const hasOtherMetric = ({ agent: a }: Side, { agent: b }: Side): boolean =>
   a.metric != null && b.metric != null && a.metric !== b.metric
 
-export const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScale): PairFigures => {
+export const pairOf = (a: Side, b: Side, scale: ScoreScale): PairFigures => {
+  const { is_unit_range, threshold } = scale
   const common = commonOf(a, b).map((pair) => ({ a: pair.a.mean, b: pair.b.mean }))
   const n = common.length
   const noCommonReason = hasOtherMetric(a, b) ? 'they use different metrics' : 'no scenario has a score for both'
@@ -243,7 +323,7 @@ export const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScal
   const { mean, sd, se, interval } = pairedDifference(differences, largest)
   const flips = signFlipP(differences, largest)
   const count = (passesA: boolean, passesB: boolean) =>
-    common.filter((pair) => passes(pair.a, threshold) === passesA && passes(pair.b, threshold) === passesB).length
+    common.filter((pair) => passes(pair.a, scale) === passesA && passes(pair.b, scale) === passesB).length
   const [onlyA, onlyB] = [count(true, false), count(false, true)]
   const agreement = n === 0 || threshold === null ? null : mcnemar(onlyA, onlyB)
   const counted = (scenarios: number) => (threshold === null ? null : scenarios)
@@ -270,17 +350,21 @@ export const pairOf = (a: Side, b: Side, { is_unit_range, threshold }: ScoreScal
     min_scenarios: minScenarios(),
     // Zero variance needs no more scenarios.
     scenarios_needed: needed === null ? null : Math.max(1, Math.ceil(needed)),
-    reasons: { ...(threshold === null && passReasons), ...pairReasons(n, mean, interval, noCommonReason) },
+    reasons: {
+      ...(threshold === null && passReasons(withoutThreshold(scale))),
+      ...pairReasons(n, mean, interval, noCommonReason),
+    },
   }
 }
 
 const reasonFor = (reason: string, ...figures: (keyof PairFigures)[]): Reasons =>
   Object.fromEntries(figures.map((figure) => [figure, reason]))
 
-const passReasons = reasonFor(
-  withoutThreshold,
-  ...(['only_a_passes', 'only_b_passes', 'both_pass', 'neither_passes', 'mcnemar_p', 'mcnemar_mid_p'] as const),
-)
+const passReasons = (reason: string): Reasons =>
+  reasonFor(
+    reason,
+    ...(['only_a_passes', 'only_b_passes', 'both_pass', 'neither_passes', 'mcnemar_p', 'mcnemar_mid_p'] as const),
+  )
 
 const pairReasons = (
   n: number,
@@ -337,13 +421,17 @@ export const withSignificance = (pairs: readonly PairFigures[]): PairFigures[] =
 }
 
 /** Ranks are ranges: only significant differences separate agents. */
-const ranked = (agents: readonly AgentFigures[], pairs: readonly PairFigures[]): AgentFigures[] => {
+const ranked = (
+  agents: readonly AgentFigures[],
+  pairs: readonly PairFigures[],
+  { lower_is_better }: ScoreScale,
+): AgentFigures[] => {
   const unrankedReason = ({ agent_name, mean }: AgentFigures) =>
     isControl(agent_name) ? 'control, not ranked' : mean === null ? 'no mean' : null
   const rankedCount = agents.filter((agent) => unrankedReason(agent) === null).length
   const decided = pairs.filter((pair) => pair.significant && !hasControl(pair))
   const isAhead = ({ a, difference }: PairFigures, runId: string) =>
-    (difference ?? 0) > 0 === (a.benchmark_run_id === runId)
+    ((difference ?? 0) > 0 !== lower_is_better) === (a.benchmark_run_id === runId)
   return agents.map((agent) => {
     const reason = unrankedReason(agent)
     if (reason !== null) return { ...agent, reasons: { ...agent.reasons, rank_low: reason, rank_high: reason } }

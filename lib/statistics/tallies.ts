@@ -1,5 +1,6 @@
-import type { AttemptOutcome, ExcludedScenario, FailureRule, ScoreScale, UsageFigures } from './figures.ts'
+import type { AttemptOutcome, Direction, MissingReason, ScoreScale, UsageFigures } from './figures.ts'
 import { meanOf } from './means.ts'
+import { type CountingRule, isBuiltIn } from './metrics.ts'
 
 export interface Tally {
   scenario_id: string
@@ -9,7 +10,7 @@ export interface Tally {
   duration_ms: number | null
   /** Counted attempts that don't report their cost. */
   n_without_cost: number
-  why_missing: ExcludedScenario['missing_from'][number]['why'] | null
+  why_missing: MissingReason | null
 }
 
 export type Tallies = ReadonlyMap<string, Tally>
@@ -23,8 +24,9 @@ type Scored = Pick<AttemptOutcome, 'state' | 'score' | 'failure_reason'>
  * Returns undefined for an attempt that does not count. Harbor scores timeouts and reports them as completed; when failures
  * are excluded these are too, or only the lucky timeouts would count.
  */
-export const countedScore = (outcome: Scored, rule: FailureRule): number | undefined => {
+export const countedScore = (outcome: Scored, rule: CountingRule): number | undefined => {
   const { state } = outcome
+  if (rule === 'reported') return failures.includes(state) ? finiteScore(outcome) : undefined
   const isEligible = state === 'COMPLETED' || (state === 'TIMEOUT' && rule === 'zero')
   const score = isEligible ? finiteScore(outcome) : undefined
   if (rule === 'leave_out') return hasTimedOut(outcome) ? undefined : score
@@ -42,19 +44,34 @@ const rounding = 1e-9
 
 export const scaleOf = (
   agents: readonly { outcomes: readonly Scored[] }[],
-  threshold: number | undefined,
+  { metric, direction = 'higher', threshold }: ScaleChoice = {},
 ): ScoreScale => {
-  const is_unit_range = agents.every(({ outcomes }) =>
-    outcomes.every((outcome) => {
-      const score = countedScore(outcome, 'zero') ?? 0
-      return score >= -rounding && score <= 1 + rounding
-    }),
-  )
-  return { is_unit_range, threshold: threshold ?? (is_unit_range ? 1 : null) }
+  const is_unit_range =
+    !isBuiltIn(metric) &&
+    agents.every(({ outcomes }) =>
+      outcomes.every((outcome) => {
+        const score = countedScore(outcome, 'zero') ?? 0
+        return score >= -rounding && score <= 1 + rounding
+      }),
+    )
+  const lower_is_better = direction === 'lower'
+  return { is_unit_range, threshold: threshold ?? (is_unit_range && !lower_is_better ? 1 : null), lower_is_better }
 }
 
-export const passes = (score: number | null, threshold: number | null): boolean | null =>
-  score === null || threshold === null ? null : score >= threshold - rounding * Math.abs(threshold)
+interface ScaleChoice {
+  metric?: string | null | undefined
+  direction?: Direction | undefined
+  threshold?: number | undefined
+}
+
+export const passes = (
+  score: number | null,
+  { threshold, lower_is_better }: Pick<ScoreScale, 'threshold' | 'lower_is_better'>,
+): boolean | null => {
+  if (score === null || threshold === null) return null
+  const slack = rounding * Math.abs(threshold)
+  return lower_is_better ? score <= threshold + slack : score >= threshold - slack
+}
 
 const names = new Intl.Collator('en', { numeric: true })
 const inCodeOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -69,12 +86,12 @@ export const byName = (
 ): number => inNameOrder(a.scenario_name, b.scenario_name) || inCodeOrder(a.scenario_id, b.scenario_id)
 
 /** Results by scenario id. */
-export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: FailureRule): Tallies =>
+export const talliesOf = (outcomes: readonly AttemptOutcome[], rule: CountingRule): Tallies =>
   new Map(
     [...Map.groupBy(outcomes, ({ scenario_id }) => scenario_id)].map(([id, attempts]) => [id, tallyOf(attempts, rule)]),
   )
 
-const tallyOf = (attempts: readonly AttemptOutcome[], rule: FailureRule): Tally => {
+const tallyOf = (attempts: readonly AttemptOutcome[], rule: CountingRule): Tally => {
   const counted = attempts.filter((each) => countedScore(each, rule) !== undefined)
   const scores = counted.map((each) => countedScore(each, rule) as number)
   const [{ scenario_id, scenario_name }] = attempts as [AttemptOutcome]
@@ -85,13 +102,14 @@ const tallyOf = (attempts: readonly AttemptOutcome[], rule: FailureRule): Tally 
     mean: meanOf(scores),
     duration_ms: meanOf(durationsOf(attempts)),
     n_without_cost: counted.filter(({ usage }) => !isReported(usage?.cost_usd)).length,
-    why_missing: scores.length > 0 ? null : whyMissing(attempts),
+    why_missing: scores.length > 0 ? null : whyMissing(attempts, rule),
   }
 }
 
-const whyMissing = (attempts: readonly AttemptOutcome[]): NonNullable<Tally['why_missing']> => {
+const whyMissing = (attempts: readonly AttemptOutcome[], rule: CountingRule): MissingReason => {
   if (attempts.every(({ state }) => state === 'CANCELED')) return 'cancelled'
-  return attempts.some(({ state }) => failures.includes(state)) ? 'failures_left_out' : 'unknown_state'
+  if (!attempts.some(({ state }) => failures.includes(state))) return 'unknown_state'
+  return rule === 'reported' ? 'not_reported' : 'failures_left_out'
 }
 
 export const durationsOf = (outcomes: readonly Pick<AttemptOutcome, 'state' | 'duration_ms'>[]): number[] =>

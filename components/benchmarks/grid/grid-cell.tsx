@@ -100,17 +100,17 @@ export const AttemptMark = ({ attempt: { state, score }, scale = { low: 0, high:
 const cellLabel = (cell: GridCell, rule: FailureRule, scale: GridScale): string =>
   environmentDiffers(cell) ? `${scoreLabel(cell, rule, scale)}, environment differs` : scoreLabel(cell, rule, scale)
 
-const scoreLabel = ({ attempts, score, state }: GridCell, rule: FailureRule, { threshold }: GridScale): string => {
+const scoreLabel = ({ attempts, score, state }: GridCell, rule: FailureRule, scale: GridScale): string => {
   const [only] = attempts
   if (!only || state === null) return 'no outcome yet'
   const value = score[rule]
   const scored = value === null ? 'no score' : formatScore(value)
-  const labelOf = (attempt: ScenarioOutcome) => attemptLabel(attempt, threshold)
+  const labelOf = (attempt: ScenarioOutcome) => attemptLabel(attempt, scale)
   if (attempts.length === 1) return `${scored}, ${labelOf(only)}`
   return `${scored} over ${attempts.length} attempts: ${attempts.map(labelOf).join(', ')}`
 }
 
-const attemptLabel = ({ state, score }: ScenarioOutcome, threshold: number | null): string => {
+const attemptLabel = ({ state, score }: ScenarioOutcome, scale: GridScale): string => {
   if (state !== 'COMPLETED' || score == null) return (outcomeLook(state)?.word ?? state).toLowerCase()
-  return passes(score, threshold) ? 'passed' : `scored ${formatScore(score)}`
+  return passes(score, scale) ? 'passed' : `scored ${formatScore(score)}`
 }

@@ -70,7 +70,7 @@ export interface GridScale extends ScoreScale {
 
 export const gridScale = (agents: readonly AgentRow[], threshold: number | undefined): GridScale => {
   const outcomes = agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? [])
-  const scale = scaleOf([{ outcomes }], threshold)
+  const scale = scaleOf([{ outcomes }], { threshold })
   if (scale.is_unit_range) return { ...scale, low: 0, high: 1 }
   const ends = countedOf(outcomes, 'zero')
   const low = ends.reduce((least, each) => Math.min(least, each), 0)
@@ -123,15 +123,15 @@ export const scenarioRows = (
   })
 }
 
-const cellOf = (attempts: readonly ScenarioOutcome[], { threshold }: ScoreScale): GridCell => {
+const cellOf = (attempts: readonly ScenarioOutcome[], scale: ScoreScale): GridCell => {
   const states = new Set(attempts.map(({ state }) => state))
   const scores = countedOf(attempts, 'zero')
   const score = { zero: meanOf(scores), leave_out: meanOf(countedOf(attempts, 'leave_out')) }
   return {
     attempts,
     score,
-    passes: { zero: passes(score.zero, threshold), leave_out: passes(score.leave_out, threshold) },
-    repeats: { n: scores.length, passed: scores.filter((each) => passes(each, threshold)).length },
+    passes: { zero: passes(score.zero, scale), leave_out: passes(score.leave_out, scale) },
+    repeats: { n: scores.length, passed: scores.filter((each) => passes(each, scale)).length },
     state: states.size > 1 ? 'MIXED' : (attempts[0]?.state ?? null),
     duration_ms: longest(attempts),
   }

@@ -62,7 +62,7 @@ describe('failure groups', () => {
     failure_reason: { exception_type, exception_message },
   })
 
-  const groupsOf = (job: ReturnType<typeof jobOf>) => failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job), undefined))
+  const groupsOf = (job: ReturnType<typeof jobOf>) => failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job)))
 
   it('merge messages that differ only in numbers, ids and paths', () => {
     const job = jobOf({
@@ -120,7 +120,7 @@ describe('failure groups', () => {
   it('have counts but no points for scores outside 0 to 1', () => {
     const job = jobOf({ a: { one: 7, two: 3, three: 'FAILED', four: 'CANCELED' } })
     const groups = (threshold?: number) =>
-      failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job), threshold)).map(({ title, points }) => [title, points])
+      failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job), { threshold })).map(({ title, points }) => [title, points])
     expect(groups()).toEqual([['Failed without an exception', null]])
     expect(groups(5)).toContainEqual(['Scored below 5', null])
   })

@@ -153,7 +153,7 @@ export const lostPoints = (rows: readonly ScenarioRow[], at: number): LostPoints
   const points = { wrong: 0, exception: 0, timeout: 0 }
   const attempts = { wrong: 0, exception: 0, timeout: 0 }
   const differing = { points: 0, attempts: 0 }
-  for (const [attempt, lost] of pointsLost(all, { is_unit_range: true }) ?? []) {
+  for (const [attempt, lost] of pointsLost(all, { is_unit_range: true, lower_is_better: false }) ?? []) {
     const cause = failureKindOf(attempt)
     points[cause] += lost
     attempts[cause]++

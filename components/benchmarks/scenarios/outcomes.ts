@@ -82,7 +82,7 @@ const asOutcome = ({ outcome, score }: ScenarioAttempt) => ({ state: outcome ?? 
 
 /** By agent and model, most recent first. Failures and timeouts count as 0. */
 export const agentHistories = (attempts: readonly ScenarioAttempt[]) => {
-  const { threshold } = scaleOf([{ outcomes: attempts.map(asOutcome) }], undefined)
+  const scale = scaleOf([{ outcomes: attempts.map(asOutcome) }])
   const byAgent = Map.groupBy(attempts, ({ agent }) =>
     agent ? JSON.stringify([agent.agent_name, agent.model_name]) : '',
   )
@@ -95,7 +95,7 @@ export const agentHistories = (attempts: readonly ScenarioAttempt[]) => {
       attempts: own,
       n_counted: scores.length,
       /** Null if scores are outside 0 to 1. */
-      n_passed: threshold === null ? null : scores.filter((score) => passes(score, threshold)).length,
+      n_passed: scale.threshold === null ? null : scores.filter((score) => passes(score, scale)).length,
       mean: meanOf(scores),
       n_failed: inState('FAILED'),
       n_timeout: inState('TIMEOUT'),

@@ -26,6 +26,7 @@ export const disagreementsOf = (
   b: readonly ScenarioOutcome[],
   { rule, threshold }: Rules,
 ): Disagreement[] => {
+  const scale = { threshold, lower_is_better: false }
   const [ofA, ofB] = [attemptsByScenario(a), attemptsByScenario(b)]
   return [...ofA]
     .flatMap(([scenario_id, attempts]): Disagreement[] => {
@@ -41,7 +42,7 @@ export const disagreementsOf = (
           name: attempts.find(({ scenario_name }) => scenario_name.trim())?.scenario_name ?? scenario_id,
           a: pick(one, isHigher),
           b: pick(other, !isHigher),
-          onlyOnePasses: passes(scoreA, threshold) !== passes(scoreB, threshold),
+          onlyOnePasses: passes(scoreA, scale) !== passes(scoreB, scale),
           gap: Math.abs(scoreA - scoreB),
         },
       ]

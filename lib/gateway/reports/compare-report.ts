@@ -84,20 +84,19 @@ export const compareHtmlOf = async (
 }
 
 const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<CompareReport> => {
-  const { failures: rule, metric, threshold, baseline, gate, group } = query
+  const { failures, metric, direction, threshold, baseline, gate, group } = query
   const jobs: BenchmarkJob[] = []
   // One at a time: each may be megabytes, and failures of a wrong key are counted.
   for (const id of query.jobs) jobs.push(requireMetric(await source.get(id, `jobs.${id}`), metric))
   const agents = jobs.flatMap(agentsOf)
   const complete = jobs.every(isComplete)
-  const figures = { agents, complete, threshold }
-  const comparison = await runInSteps(comparing(figures, rule, baselineChoice(agents, query.jobs, baseline)))
+  const figures = { agents, complete, direction, threshold }
+  const comparison = await runInSteps(comparing(figures, failures, baselineChoice(agents, query.jobs, baseline)))
   const reported = jobs.map(reportedJob)
   const judged = judgedTogether(jobs)
   return {
     jobs: reported,
     baseline,
-    rule,
     complete,
     verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }),
     ...judged,
@@ -105,12 +104,12 @@ const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<
     gate: gate ? gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs)) : null,
     incomparable: incomparabilities(jobs, comparison),
     ...(await groupReport(
-      { source, jobs, judged: figures, rule, name: runNames({ jobs: reported, agents: comparison.agents }) },
+      { source, jobs, judged: figures, rule: failures, name: runNames({ jobs: reported, agents: comparison.agents }) },
       group,
       comparison,
     )),
     ...comparability(jobs),
-    notes: notesOf({ rule, complete, ...judged, ...comparison }),
+    notes: notesOf({ complete, ...judged, ...comparison }),
   }
 }
 

@@ -50,6 +50,7 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
       ...row,
       metric: report.metric,
       threshold: report.threshold,
+      lower_is_better: report.lower_is_better,
       rule: report.rule,
       complete: report.complete,
     })),
@@ -64,10 +65,21 @@ export const csvTable = (names: readonly string[], rows: readonly object[]): str
 export const ksOf = (agents: readonly AgentFigures[]): string[] =>
   [...new Set(agents.flatMap(({ pass_at_k }) => Object.keys(pass_at_k ?? {})))].sort((a, b) => Number(a) - Number(b))
 
-export const agentCells = ({ reasons, pass_at_k, pass_hat_k, ...figures }: AgentFigures, ks: readonly string[]) => ({
+export const agentCells = (
+  { reasons, pass_at_k, pass_hat_k, metrics, ...figures }: AgentFigures,
+  ks: readonly string[],
+) => ({
   ...figures,
   ...Object.fromEntries(ks.map((k) => [`pass_at_${k}`, pass_at_k?.[k] ?? null])),
   ...Object.fromEntries(ks.map((k) => [`pass_hat_${k}`, pass_hat_k?.[k] ?? null])),
+  ...Object.fromEntries(
+    Object.entries(metrics).flatMap(([metric, { mean, ci_low, ci_high, n_scenarios }]) =>
+      Object.entries({ mean, ci_low, ci_high, n: n_scenarios }).map(([figure, value]) => [
+        `metric_${metric}_${figure}`,
+        value,
+      ]),
+    ),
+  ),
   reasons: reasonCell(reasons),
 })
 

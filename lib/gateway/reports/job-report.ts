@@ -22,7 +22,8 @@ const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 
 /**
  * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|groups|group_pairs|excluded_scenarios&failures=zero|leave_out`,
- * also with `metric` (reward key), `threshold` (lowest passing score) and `group` (metadata key of the scenarios).
+ * also with `metric` (reward key, `@cost_usd`, `@duration_ms` or `@tokens`), `direction` (`higher` or `lower` is better),
+ * `threshold` (worst passing score) and `group` (metadata key of the scenarios).
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
   handleRequest(request, async () => {
@@ -46,9 +47,9 @@ export const jobHtmlOf = async (source: JobSource, query: JobReportQuery, proven
 }
 
 const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Report> => {
-  const { failures, metric, threshold, group } = query
+  const { failures, metric, direction, threshold, group } = query
   const job = requireMetric(await source.get(query.job), metric)
-  const figures = { agents: agentsOf(job), complete: isComplete(job), threshold }
+  const figures = { agents: agentsOf(job), complete: isComplete(job), direction, threshold }
   const judgement = await runInSteps(judging(figures, failures))
   const judged = judgedTogether([job])
   return {

@@ -2,15 +2,16 @@ import {
   aboutScenarios,
   amount,
   countOf,
+  failureRule,
   leaderFirst,
+  metricLabel,
   type NameOf,
   namesOf,
   passRule,
   pText,
   threeDecimals,
-  truncate,
 } from '#lib/protocol/report-words.ts'
-import type { AgentFigures, AgentIdentity, FailureRule, PairFigures, Report, Verdict } from '#lib/protocol/reports.ts'
+import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/protocol/reports.ts'
 import { isControl, type Judgement } from '#lib/statistics/figures.ts'
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
@@ -96,7 +97,7 @@ export const endings: Readonly<Record<string, string>> = {
 }
 
 export const metricSentence = (metric: string | null): string[] =>
-  metric === null || metric === 'reward' ? [] : [`Metric: ${truncate(metric)}.`]
+  metric === null || metric === 'reward' ? [] : [`Metric: ${metricLabel(metric)}.`]
 
 const attemptsOf = (agents: readonly AgentFigures[]): number =>
   agents.reduce((sum, { n_completed, n_failed, n_timeout, n_cancelled, n_other }) => {
@@ -178,11 +179,6 @@ export const evidence = (pair: PairFigures, tested: number): string => {
   return `${basis} ${[significant ? 'Significant' : 'Not significant', p].filter(Boolean).join(', ')}${needed && `; ${needed}`}.`
 }
 
-const rules: Record<FailureRule, string> = {
-  zero: 'Failures, timeouts and completed attempts without a score count as 0.',
-  leave_out: 'Failures and timeouts, including scored ones, are excluded from the means.',
-}
-
 export const notesOf = ({
   rule,
   complete,
@@ -195,8 +191,9 @@ export const notesOf = ({
   const unknown = agents.reduce((sum, { n_other }) => sum + n_other, 0)
   const notes = [
     ...(complete ? [] : ['Incomplete: more outcomes may arrive, and all figures are preliminary.']),
-    ...(metric === null ? [] : [`Metric: ${truncate(metric)}.`]),
-    rules[rule],
+    ...(metric === null ? [] : [`Metric: ${metricLabel(metric)}.`]),
+    ...(scale.lower_is_better ? ['Lower is better.'] : []),
+    failureRule({ rule, metric, ...scale }),
     `Canceled attempts never count${cancelled > 0 ? ` (${countOf(cancelled, 'attempt')} here)` : ''}.`,
     'Attempts are averaged per scenario; means, errors and 95% confidence intervals use these scenario means.',
     passRule(scale),

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FailureRule, ReportChoice, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
+import type { Direction, FailureRule, ReportChoice, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
 import { HttpError, json } from '../http/handle-request.ts'
 
 const tables: readonly ReportTable[] = ['agents', 'pairs', 'groups', 'group_pairs', 'excluded_scenarios']
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
+const directions: readonly Direction[] = ['higher', 'lower']
 
 /** Parses what all reports have in common; `more` names the other parameters. Throws 400 for unknown or invalid ones. */
 export const parseReportParams = (
@@ -12,7 +13,7 @@ export const parseReportParams = (
   more: readonly string[],
 ) => {
   for (const name of searchParams.keys()) {
-    if (!['format', 'failures', 'metric', 'threshold', ...more].includes(name))
+    if (!['format', 'failures', 'metric', 'direction', 'threshold', ...more].includes(name))
       throw new HttpError('invalid_argument', `Unknown report parameter ${name}`, { field: name })
     if (searchParams.getAll(name).length > 1)
       throw new HttpError('invalid_argument', `${name} can only be set once`, { field: name })
@@ -24,6 +25,7 @@ export const parseReportParams = (
   const choice: ReportChoice = {
     failures: oneOf('failures', rules, searchParams.get('failures') ?? 'zero'),
     metric: searchParams.get('metric') || undefined,
+    direction: directionOf(searchParams.get('direction')),
     threshold: numberOf('threshold', searchParams.get('threshold') || undefined),
     group,
   }
@@ -34,6 +36,9 @@ export const parseReportParams = (
     param: (name: string) => searchParams.get(name) ?? undefined,
   }
 }
+
+const directionOf = (given: string | null): Direction | undefined =>
+  given ? oneOf('direction', directions, given) : undefined
 
 export const numberOf = (field: string, given: string | undefined): number | undefined => {
   if (given === undefined) return undefined

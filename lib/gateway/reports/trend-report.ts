@@ -11,6 +11,7 @@ import type {
 } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
+import { judgedRule } from '#lib/statistics/judgement.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import type { Provenance } from './html/document.ts'
@@ -65,18 +66,18 @@ export const trendHtmlOf = async (source: JobSource, query: TrendQuery, provenan
   trendHtml(await trendReportOf(source, query), provenance)
 
 const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<TrendReport> => {
-  const { failures: rule, metric, threshold, last } = query
+  const { failures, metric, direction, threshold, last } = query
   const anchor = requireMetric(await source.get(query.job), metric)
   const agent = chooseAgent(anchor, query.agent, query.model)
   const isOfAgent = (each: NamedAgent) => each.agent_name === agent.agent_name && each.model_name === agent.model_name
   const found = await readJobs(source, anchor, metric, isOfAgent, last)
   const jobs = found.jobs.filter((job) => agentsOf(job).some(isOfAgent)).slice(-last)
   const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
+  const judgedJob = { agents, complete: found.jobs.every(isComplete), direction, threshold }
+  const rule = judgedRule(judgedJob, failures)
   const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
-  const complete = found.jobs.every(isComplete)
-  const comparison = await runInSteps(
-    comparing({ agents, complete, threshold }, rule, (run) => previousRun(scored, run)),
-  )
+  const { complete } = judgedJob
+  const comparison = await runInSteps(comparing(judgedJob, failures, (run) => previousRun(scored, run)))
   const points = comparison.agents.map((figures): TrendPoint => {
     const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
     const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
@@ -99,10 +100,11 @@ const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<Tren
       benchmark_name: anchor.job_source?.benchmark_name ?? null,
       n_scenarios: anchor.job_spec?.scenario_ids.length ?? null,
     },
-    rule,
+    rule: comparison.rule,
     complete,
     is_unit_range: comparison.is_unit_range,
     threshold: comparison.threshold,
+    lower_is_better: comparison.lower_is_better,
     metric: judged.metric,
     // All metrics of the anchor: jobs without the chosen one are skipped.
     metrics: metricsOf(anchor),
@@ -115,7 +117,7 @@ const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<Tren
     notes: [
       'Jobs share a data set if they run the same benchmark or have at least half of their scenarios in common.',
       'A regression is a significantly lower mean than in the previous job, on the scenarios both scored; a possible regression is lower by more than the standard error, but not significant.',
-      ...notesOf({ rule, complete, ...judged, ...comparison }),
+      ...notesOf({ complete, ...judged, ...comparison }),
     ],
   }
 }

@@ -1,6 +1,7 @@
 import { threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import type { FailureRule, ScoreScale } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
+import { countingRule, defaultDirection } from '#lib/statistics/metrics.ts'
 import { byName, type Tally, talliesOf } from '#lib/statistics/tallies.ts'
 import { section } from './document.ts'
 import { axisOf, countText } from './figures.ts'
@@ -55,8 +56,8 @@ export const scenarioGrid = (
 }
 
 const rowsOf = (agents: readonly JudgedAgent[], rule: FailureRule): Row[] => {
-  const byAgent = agents.map(({ outcomes }) => ({
-    tallies: talliesOf(outcomes, rule),
+  const byAgent = agents.map(({ metric, outcomes }) => ({
+    tallies: talliesOf(outcomes, countingRule(rule, metric, defaultDirection(metric))),
     attempts: Map.groupBy(outcomes, ({ scenario_id }) => scenario_id),
   }))
   const scenarios = new Map(
