@@ -64,7 +64,9 @@ export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportAction
   )
 }
 
-export const tablesOf = (report: Pick<Report, Exclude<ReportTable, 'group_pairs'>> | undefined): ReportTable[] =>
+type Tables = Partial<Pick<Report, Exclude<ReportTable, 'group_pairs'>>>
+
+export const tablesOf = (report: Tables | undefined): ReportTable[] =>
   (Object.keys(csvNames) as ReportTable[]).filter(
     (table) => table === 'agents' || (report?.[table === 'group_pairs' ? 'groups' : table] ?? []).length > 0,
   )
@@ -72,6 +74,7 @@ export const tablesOf = (report: Pick<Report, Exclude<ReportTable, 'group_pairs'
 const csvNames: Record<ReportTable, string> = {
   agents: 'Agents CSV',
   pairs: 'Pairs CSV',
+  failure_groups: 'Failures CSV',
   groups: 'Groups CSV',
   group_pairs: 'Pairs by group CSV',
   excluded_scenarios: 'Excluded scenarios CSV',

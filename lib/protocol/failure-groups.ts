@@ -12,7 +12,10 @@ interface FailedAgent extends Pick<AgentIdentity, 'agent_name' | 'benchmark_run_
  * Groups attempts that failed, timed out or scored too low, most points lost first. Controls are left out unless there is
  * nothing else: nop is meant to fail.
  */
-export const failureGroupsOf = (agents: readonly FailedAgent[], scale: ScoreScale): FailureGroupFigures[] => {
+export function* groupingFailures(
+  agents: readonly FailedAgent[],
+  scale: ScoreScale,
+): Generator<void, FailureGroupFigures[]> {
   const groups = new Map<string, FailureGroupFigures & { scenarios: Set<string> }>()
   for (const { benchmark_run_id, outcomes } of withoutControls(agents, ({ agent_name }) => agent_name)) {
     const byScenario = [...Map.groupBy(outcomes, ({ scenario_id }) => scenario_id)]
@@ -48,10 +51,19 @@ export const failureGroupsOf = (agents: readonly FailedAgent[], scale: ScoreScal
         if (agent.points !== null) agent.points += points
         group.scenarios.add(scenario_id)
       }
+    yield
   }
   return [...groups.values()]
     .map(({ scenarios, ...group }) => ({ ...group, n_scenarios: scenarios.size }))
     .sort((a, b) => (b.points ?? 0) - (a.points ?? 0) || b.n_attempts - a.n_attempts || (a.key < b.key ? -1 : 1))
+}
+
+export const failureGroupsOf = (agents: readonly FailedAgent[], scale: ScoreScale): FailureGroupFigures[] => {
+  const steps = groupingFailures(agents, scale)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
 }
 
 /** All agents but the controls, or all if there is nothing else. */
@@ -62,7 +74,7 @@ export const withoutControls = <A>(agents: readonly A[], nameOf: (agent: A) => s
 
 /**
  * Points each counted attempt takes from its agent's mean, with failures as 0; with the mean they add up to 1. Null for scores
- * without a maximum.
+ * without a maximum and where lower is better.
  */
 export const pointsLost = <A extends FailedAttempt>(
   scenarios: readonly (readonly A[])[],
@@ -118,17 +130,20 @@ export const failureKindOf = (outcome: FailedAttempt): FailureKind => {
 const wrongAnswer = (outcome: FailedAttempt, score: number, scale: ScoreScale): Failure | null => {
   const { is_unit_range, threshold, lower_is_better } = scale
   const wrong = (key: string, title: string): Failure => ({ key, kind: 'wrong', title, message: '' })
-  if (outcome.score == null || !Number.isFinite(outcome.score)) return wrong('no-score', 'Completed without a score')
-  if (lower_is_better)
-    return passes(score, scale) === false ? wrong('above-threshold', `Scored above ${threshold}`) : null
-  if (!is_unit_range)
-    return passes(score, scale) === false ? wrong('below-threshold', `Scored below ${threshold}`) : null
+  if (outcome.score == null || !Number.isFinite(outcome.score))
+    return lower_is_better ? null : wrong('no-score', 'Completed without a score')
+  if (lower_is_better || !is_unit_range) {
+    if (passes(score, scale) !== false) return null
+    return wrong('threshold', `Scored ${lower_is_better ? 'above' : 'below'} ${threshold}`)
+  }
   if (score >= 1) return null
   return score <= 0 ? wrong('zero', 'Wrong answer: scored 0') : wrong('partial', 'Scored between 0 and 1')
 }
 
 const maxTitle = 200
-const maxCompared = 600
+const maxRead = 900
+/** Well below `maxRead`, or long numbers would change where messages end. */
+const maxCompared = 300
 
 // The order matters: paths contain ids, ids contain digits.
 const placeholders: [RegExp, string][] = [
@@ -144,8 +159,9 @@ const placeholders: [RegExp, string][] = [
 /** Replaces numbers, IDs, paths and URLs by `#`, `<id>`, `<path>` and `<url>`. */
 export const normalizeMessage = (message: string): string =>
   placeholders
-    .reduce((text, [pattern, place]) => text.replace(pattern, place), message.slice(0, maxCompared))
+    .reduce((text, [pattern, place]) => text.replace(pattern, place), message.slice(0, maxRead))
     .replace(/\s+/g, ' ')
+    .slice(0, maxCompared)
     .trim()
 
 /** Two 32-bit hashes, as messages are too long for an address. */

@@ -27,7 +27,7 @@ export type {
 
 export type ReportFormat = 'json' | 'csv' | 'md' | 'html' | 'junit'
 
-export type ReportTable = 'agents' | 'pairs' | 'groups' | 'group_pairs' | 'excluded_scenarios'
+export type ReportTable = 'agents' | 'pairs' | 'failure_groups' | 'groups' | 'group_pairs' | 'excluded_scenarios'
 
 export interface ReportedJob {
   id: string
@@ -91,6 +91,8 @@ export interface FailureGroupFigures {
 export interface Report extends Judgement, JudgedMetric, GroupReport {
   job: ReportedJob
   verdict: Verdict
+  /** Most points lost first. Controls are left out unless there is nothing else. */
+  failure_groups: readonly FailureGroupFigures[]
   notes: readonly string[]
 }
 

@@ -59,6 +59,8 @@ const own = ['jobs', 'baseline', 'gate', 'margin']
 
 export const parseCompareReport = (searchParams: URLSearchParams) => {
   const { format, table, choice, param } = parseReportParams(searchParams, formats, [...own, 'group', 'table'])
+  if (table === 'failure_groups')
+    throw new HttpError('invalid_argument', 'table=failure_groups is only available for a job', { field: 'table' })
   const jobs = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
   const [first] = jobs
   if (first === undefined || jobs.length > maxJobs)

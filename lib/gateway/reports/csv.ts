@@ -13,11 +13,28 @@ import type {
 export const reportCsv = (report: Report | CompareReport, of: ReportTable): string => {
   const ks = ksOf(report.agents)
   const name = namesOf(report.agents)
+  const identities = new Map(
+    report.agents.map(({ agent_name, model_name, benchmark_run_id }) => [
+      benchmark_run_id,
+      { agent_name, model_name, benchmark_run_id },
+    ]),
+  )
   const [names, cells] = {
     agents: [['agent_name', 'model_name'], report.agents.map((agent) => agentCells(agent, ks))] as const,
     pairs: [
       ['a_agent_name', 'b_agent_name'],
       report.pairs.map((pair) => ({ ...pairCells(pair), ...gateCells(report, pair) })),
+    ] as const,
+    failure_groups: [
+      ['key', 'kind', 'title'],
+      ('failure_groups' in report ? report.failure_groups : []).flatMap(({ agents, first: _, points, ...group }) =>
+        agents.map((agent) => ({
+          ...group,
+          n_attempts: agent.n_attempts,
+          points: agent.points,
+          ...identities.get(agent.benchmark_run_id),
+        })),
+      ),
     ] as const,
     groups: [
       ['group', 'value', 'agent_name', 'model_name'],

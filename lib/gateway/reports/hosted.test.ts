@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
+import { failureGroupsOf } from '#lib/protocol/failure-groups.ts'
 import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { judge } from '#lib/statistics/testing.ts'
 import { reportCsv } from './csv.ts'
@@ -25,6 +26,7 @@ const reportOf = (job: BenchmarkJob): Report => {
     group: null,
     groups: null,
     group_notes: [],
+    failure_groups: failureGroupsOf(agentsOf(job), judgement),
     notes: notesOf({ ...judgement, ...judged }),
   }
 }

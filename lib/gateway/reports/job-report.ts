@@ -1,3 +1,4 @@
+import { groupingFailures } from '#lib/protocol/failure-groups.ts'
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import { namesOf } from '#lib/protocol/report-words.ts'
 import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
@@ -21,7 +22,7 @@ interface JobReportQuery extends ReportChoice {
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 
 /**
- * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|groups|group_pairs|excluded_scenarios&failures=zero|leave_out`,
+ * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|failure_groups|groups|group_pairs|excluded_scenarios&failures=zero|leave_out`,
  * also with `metric` (reward key, `@cost_usd`, `@duration_ms` or `@tokens`), `direction` (`higher` or `lower` is better),
  * `threshold` (worst passing score) and `group` (metadata key of the scenarios).
  */
@@ -62,6 +63,7 @@ const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Re
       group,
       judgement,
     )),
+    failure_groups: await runInSteps(groupingFailures(figures.agents, judgement)),
     notes: notesOf({ ...judgement, ...judged }),
   }
 }

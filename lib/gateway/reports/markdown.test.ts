@@ -26,6 +26,7 @@ const markdownOf = (...agents: JudgedAgent[]): string =>
     metric: null,
     metrics: [],
     ...judge({ agents, complete: true }, 'zero'),
+    failure_groups: [],
     group: null,
     groups: null,
     group_notes: [],

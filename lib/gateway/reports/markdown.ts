@@ -16,6 +16,7 @@ import type {
   AgentFigures,
   ComparedPair,
   CompareReport,
+  FailureGroupFigures,
   GroupReport,
   PairFigures,
   Report,
@@ -44,6 +45,7 @@ export const reportMarkdown = (report: Report): string => {
       ),
       name,
     ),
+    ...failures(report, name),
     ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(sortPairs(report.pairs), name)]),
     ...groups(report, name),
     ...excluded(report.excluded_scenarios, name),
@@ -261,6 +263,25 @@ const groups = ({ group, groups, group_notes }: GroupReport, name: NameOf): stri
       ...group_notes.map(escaped),
     ].join(' '),
   ]
+}
+
+const failures = ({ failure_groups, agents }: Report, name: NameOf) => {
+  if (failure_groups.length === 0) return []
+  const names = new Map(agents.map((agent) => [agent.benchmark_run_id, name(agent)]))
+  const columns: Column<FailureGroupFigures>[] = [
+    ['Failure', ({ title, message }) => text(message === '' ? title : `${title}: ${message}`)],
+    ['Attempts', ({ n_attempts }) => count(n_attempts)],
+    ['Scenarios', ({ n_scenarios }) => count(n_scenarios)],
+    ['Points lost', ({ points }) => number(points)],
+    [
+      'By agent',
+      (group) =>
+        group.agents.map((each) => `${text(names.get(each.benchmark_run_id) ?? '')} ${each.n_attempts}`).join(', '),
+    ],
+  ]
+  const shown = failure_groups.slice(0, maxListed)
+  const more = failure_groups.length - shown.length
+  return ['## Failures', table(columns, shown), ...(more > 0 ? [`And ${more} more groups.`] : [])]
 }
 
 const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>

@@ -2,7 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Direction, FailureRule, ReportChoice, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
 import { HttpError, json } from '../http/handle-request.ts'
 
-const tables: readonly ReportTable[] = ['agents', 'pairs', 'groups', 'group_pairs', 'excluded_scenarios']
+const tables: readonly ReportTable[] = [
+  'agents',
+  'pairs',
+  'failure_groups',
+  'groups',
+  'group_pairs',
+  'excluded_scenarios',
+]
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
 const directions: readonly Direction[] = ['higher', 'lower']
 

@@ -62,7 +62,7 @@ const six = (value: number | null | undefined) => (value == null ? value : Math.
 
 describe('GET /api/benchmark-jobs/{id}/report', () => {
   it('200 with the figures of a job', async () => {
-    const { job: reported, rule, complete, agents, pairs, notes, verdict } = await report()
+    const { job: reported, rule, complete, agents, pairs, failure_groups, notes, verdict } = await report()
     expect(reported).toMatchObject({ id: job.id, state: 'completed', planned_scenarios: 10, planned_attempts: 1 })
     expect([rule, complete]).toEqual(['zero', true])
     expect(agents.map(({ agent_name, mean }) => [agent_name, six(mean)])).toEqual([
@@ -70,6 +70,22 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
       ['B', 0.45],
       ['C', 0.35],
     ])
+    const lost = new Map<string, number>()
+    for (const each of failure_groups.flatMap((group) => group.agents))
+      lost.set(each.benchmark_run_id, (lost.get(each.benchmark_run_id) ?? 0) + (each.points ?? 0))
+    expect(agents.map(({ benchmark_run_id, mean }) => six((lost.get(benchmark_run_id) ?? 0) + (mean ?? 0)))).toEqual([
+      1, 1, 1,
+    ])
+    expect(failure_groups.map(({ kind, n_attempts, points }) => [kind, n_attempts, six(points)])).toEqual([
+      ['wrong', 8, 0.8],
+      ['wrong', 14, 0.7],
+      ['timeout', 1, 0.1],
+    ])
+    const csv = await (await request('?format=csv&table=failure_groups')).text()
+    expect(csv.trim().split('\r\n')).toHaveLength(1 + failure_groups.flatMap((group) => group.agents).length)
+    expect(await (await request('?format=md')).text()).toContain(
+      '| Wrong answer: scored 0 | 8 | 3 | 0.800 | A 2, B 3, C 3 |',
+    )
     const [first] = pairs
     expect([first?.a.agent_name, first?.b.agent_name, six(first?.difference)]).toEqual(['A', 'B', 0.15])
     expect(first).toMatchObject({ p_value: 0.1875, significant: false, scenarios_needed: 42 })

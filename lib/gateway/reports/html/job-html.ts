@@ -1,10 +1,11 @@
-import { byMean, countOf, namesOf, sortPairs } from '#lib/protocol/report-words.ts'
-import type { Report } from '#lib/protocol/reports.ts'
+import { byMean, countOf, namesOf, sortPairs, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import type { FailureGroupFigures, Report } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
 import { agentTable, missingScenarios, pairTable, scoreFacts } from './figures.ts'
 import { html } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
+import { tableOf } from './table.ts'
 
 const maxOpenPairs = 12
 
@@ -33,6 +34,7 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
     verdict: report.verdict,
     sections: [
       section('Agents', agentTable({ ...report, agents }, name)),
+      failureSection(report.failure_groups),
       pairs.length === 0
         ? null
         : section(
@@ -50,3 +52,27 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
     provenance,
   })
 }
+
+const maxFailureGroups = 20
+
+const failureSection = (groups: readonly FailureGroupFigures[]) =>
+  groups.length === 0
+    ? null
+    : section(
+        'Failures',
+        tableOf<FailureGroupFigures>(
+          groups.length > maxFailureGroups
+            ? `${maxFailureGroups} of ${groups.length} groups, most points lost first`
+            : 'Most points lost first',
+          [
+            {
+              head: 'Failure',
+              cell: ({ title, message }) => truncate(message === '' ? title : `${title}: ${message}`, 300),
+            },
+            { head: 'Attempts', kind: 'n', cell: ({ n_attempts }) => `${n_attempts}` },
+            { head: 'Scenarios', kind: 'n', cell: ({ n_scenarios }) => `${n_scenarios}` },
+            { head: 'Points lost', kind: 'n', cell: ({ points }) => (points === null ? null : threeDecimals(points)) },
+          ],
+          groups.slice(0, maxFailureGroups),
+        ),
+      )
