@@ -25,7 +25,8 @@ test("an agent's trend shows regressions, and a scenario its results for every a
   await page.reload()
   await expect(row).toContainText('Lower, not significant')
   const downloading = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'CSV' }).click()
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: 'CSV' }).click()
   expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('"tuesday"')
 
   await page.goto(`${product.url}/benchmarks/scenarios?search=trend`)

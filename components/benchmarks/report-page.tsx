@@ -1,9 +1,11 @@
 'use client'
 import { type UseQueryResult, useMutation } from '@tanstack/react-query'
-import { Download, type LucideIcon } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { Copy, Download, type LucideIcon, Printer, Share2 } from 'lucide-react'
+import dynamic from 'next/dynamic'
+import { type ReactNode, useState } from 'react'
 import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
@@ -13,19 +15,24 @@ import { useCopy } from '#components/ui/use-copy.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { isTransient } from '#lib/browser/api/failures.ts'
 import type { Report, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
+import type { Share } from '#lib/protocol/shares.ts'
 import { benchmarkJobMutations } from './job/queries.ts'
+import { sharedAt } from './share/queries.ts'
 
 interface ReportActionsProps {
   /** `comparison`: used in file names and messages. */
   name: string
+  /** Kind of a share link and, for a job, its ID. */
+  shared: Pick<Share, 'kind'> & { job?: string }
   url: (format: ReportFormat, table?: ReportTable) => string
   tables?: readonly ReportTable[] | undefined
   isLoaded: boolean
 }
 
-export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportActionsProps) => {
-  const { result, copy } = useCopy(`the ${name}`)
-  const { mutateAsync: read, isPending, variables } = useMutation(benchmarkJobMutations.readReport())
+export const ReportActions = ({ name, shared, url, tables = [], isLoaded }: ReportActionsProps) => {
+  const { copy } = useCopy(`the ${name}`)
+  const [isSharing, setIsSharing] = useState(false)
+  const { mutateAsync: read, isPending } = useMutation(benchmarkJobMutations.readReport())
   // Fetched before saving, so that an error can be shown.
   const save = (from: string, file: string) =>
     read(from)
@@ -33,36 +40,47 @@ export const ReportActions = ({ name, url, tables = [], isLoaded }: ReportAction
       .catch(toast.failed(`Could not save ${file}`))
   const csvs = tables.map((table) => [csvNames[table], `${name}-${table}.csv`, url('csv', table)] as const)
   const csv = ['CSV', `${name}.csv`, url('csv')] as const
-  const files = [...(csvs.length > 0 ? csvs : [csv]), ['JSON', `${name}.json`, url('json')] as const]
+  const files = [
+    ...(csvs.length > 0 ? csvs : [csv]),
+    ['JSON', `${name}.json`, url('json')] as const,
+    ['HTML', `${name}.html`, url('html')] as const,
+  ]
+  const loading = isLoaded ? null : `The ${name} is still loading`
+  const copyMarkdown = () =>
+    read(url('md'))
+      .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
+      .catch(toast.failed(`Could not copy the ${name}`))
   return (
     <>
-      {files.map(([label, file, from]) => (
-        <Button
-          key={file}
-          size="sm"
-          variant="ghost"
-          icon={Download}
-          busy={isPending && variables === from}
-          onClick={() => void save(from, file)}
-        >
-          {label}
-        </Button>
-      ))}
-      <Button
-        size="sm"
-        busy={isPending && variables === url('md')}
-        disabledReason={isLoaded ? null : `The ${name} is still loading`}
-        onClick={() =>
-          void read(url('md'))
-            .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
-            .catch(toast.failed(`Could not copy the ${name}`))
+      <DropdownMenu
+        label={`Export the ${name}`}
+        trigger={
+          <Button size="sm" icon={Download} busy={isPending}>
+            Export
+          </Button>
         }
-      >
-        {result === 'copied' ? 'Copied' : 'Copy as Markdown'}
+        items={[
+          ...files.map(([label, file, from]) => ({ label, icon: Download, onSelect: () => void save(from, file) })),
+          'separator',
+          { label: 'Copy as Markdown', icon: Copy, disabledReason: loading, onSelect: () => void copyMarkdown() },
+          { label: 'Print', icon: Printer, disabledReason: loading, onSelect: () => window.print() },
+        ]}
+      />
+      <Button size="sm" icon={Share2} disabledReason={loading} onClick={() => setIsSharing(true)}>
+        Share
       </Button>
+      {isSharing && (
+        <ShareDialog
+          name={name}
+          shared={sharedAt(shared.kind, url('json'), shared.job)}
+          onClose={() => setIsSharing(false)}
+        />
+      )}
     </>
   )
 }
+
+const ShareDialog = dynamic(async () => (await import('./share/share-dialog.tsx')).ShareDialog)
 
 type Tables = Partial<Pick<Report, Exclude<ReportTable, 'group_pairs'>>>
 
@@ -98,6 +116,7 @@ interface ReportPageProps<Data> {
   restart: ReactNode
   instead: ReactNode
   query: UseQueryResult<Data>
+  shared: ReportActionsProps['shared']
   url: ReportActionsProps['url']
   tables?: readonly ReportTable[]
   loading: string
@@ -106,7 +125,7 @@ interface ReportPageProps<Data> {
 }
 
 export const ReportPage = <Data,>(props: ReportPageProps<Data>) => {
-  const { title, name, icon, problems, restart, instead, query, url, tables, loading, failed, children } = props
+  const { title, name, icon, problems, restart, instead, query, shared, url, tables, loading, failed, children } = props
   const error = useShownError(query)
   const isInvalid = problems.length > 0
   const { data } = query
@@ -116,7 +135,9 @@ export const ReportPage = <Data,>(props: ReportPageProps<Data>) => {
         title={title}
         actions={
           !isInvalid &&
-          !instead && <ReportActions name={name} url={url} tables={tables} isLoaded={data !== undefined} />
+          !instead && (
+            <ReportActions name={name} shared={shared} url={url} tables={tables} isLoaded={data !== undefined} />
+          )
         }
       />
       {isInvalid ? (

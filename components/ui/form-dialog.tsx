@@ -36,6 +36,8 @@ export const FormDialog = ({
   const [isAsking, setIsAsking] = useState(false)
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    // React passes it on to the form of a dialog that this one was opened from.
+    event.stopPropagation()
     if (!busy) onSubmit()
   }
   return (

@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { Connection } from '#components/settings/connection.tsx'
 import { ConnectionTest } from '#components/settings/connection-test.tsx'
 import { Preferences } from '#components/settings/preferences.tsx'
+import { ShareLinkSettings } from '#components/settings/share-links.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
@@ -16,6 +17,7 @@ export default async function SettingsPage() {
         <Connection session={{ account, service }} />
         <ConnectionTest />
         <Preferences />
+        <ShareLinkSettings />
       </div>
     </>
   )

@@ -45,6 +45,7 @@ export const ComparePage = () => {
     <ReportPage
       title="Compare"
       name="comparison"
+      shared={{ kind: 'comparison' }}
       icon={GitCompareArrows}
       problems={problems}
       restart={chooseJobs}

@@ -72,6 +72,7 @@ export const JudgementSection = memo(({ job, report, agents, choice, change }: J
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               name="report"
+              shared={{ kind: 'job', job: job.id }}
               url={(format, table) => reportAddress(job.id, choice, format, table)}
               tables={tablesOf(data)}
               isLoaded={data !== undefined}

@@ -50,6 +50,7 @@ export const TrendPage = () => {
     <ReportPage
       title="Trend"
       name="trend"
+      shared={{ kind: 'trend' }}
       icon={ChartLine}
       problems={problems}
       restart={<ButtonLink href={paths.trend()}>Show the newest trend</ButtonLink>}
