@@ -11,7 +11,7 @@ import type { ComparedPair, CompareReport, ScenarioChange } from '#lib/protocol/
 import { maskText } from '#lib/protocol/secrets.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
-import { agentTable, durationText, missingScenarios, pairTable, scoreFacts } from './figures.ts'
+import { agentTable, durationText, groupSection, missingScenarios, pairTable, scoreFacts } from './figures.ts'
 import { html, type Markup } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
 import { cutList } from './table.ts'
@@ -47,6 +47,7 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
             pairTable('Largest loss first', sorted, name, (pair) => other(pair as ComparedPair)),
           ),
       section('All runs', agentTable(report, name)),
+      groupSection(report, name),
       changes(sorted, name),
       report.incomparable.length + report.not_reported.length === 0
         ? null

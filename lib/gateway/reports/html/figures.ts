@@ -3,6 +3,7 @@ import type {
   AgentFigures,
   AgentIdentity,
   FailureRule,
+  GroupReport,
   PairFigures,
   Report,
   ScoreScale,
@@ -273,6 +274,60 @@ export const pairTable = (
     pairs,
   )
 }
+
+const maxGroups = 20
+
+export const groupSection = ({ group, groups, group_notes }: GroupReport, name: NameOf): Markup | null => {
+  if (groups === null || groups.length === 0) return null
+  const shown = groups.slice(0, maxGroups)
+  const label = (value: string | null) => (value === null ? 'not set' : truncate(value))
+  const agents = shown.flatMap(({ value, agents }) => agents.map((agent) => ({ value, agent })))
+  const pairs = shown.flatMap(({ value, pairs }) => pairs.map((pair) => ({ value, pair })))
+  return section(
+    `Groups by ${truncate(group ?? '')}`,
+    tableOf<(typeof agents)[number]>(
+      groups.length > maxGroups ? `The first ${maxGroups} of ${groups.length} groups` : 'Means per group',
+      [
+        { head: 'Group', cell: ({ value }) => label(value), kind: 'name' },
+        { head: 'Agent', cell: ({ agent }) => name(agent) },
+        {
+          head: 'Mean',
+          cell: ({ agent: { mean, n_scenarios } }) =>
+            mean === null
+              ? null
+              : html`<b>${threeDecimals(mean)}</b> <span class="muted">n = ${countText(n_scenarios)}</span>`,
+          kind: 'n',
+        },
+        { head: '95% CI', cell: ({ agent }) => rangeText(agent), kind: 'n' },
+      ],
+      agents,
+    ),
+    pairs.length === 0
+      ? null
+      : tableOf<(typeof pairs)[number]>(
+          'Differences per group',
+          [
+            { head: 'Group', cell: ({ value }) => label(value), kind: 'name' },
+            { head: 'Pair', cell: ({ pair }) => `${name(pair.a)} vs ${name(pair.b)}` },
+            {
+              head: 'Difference',
+              cell: ({ pair: { difference, n } }) =>
+                difference === null
+                  ? null
+                  : html`<b>${signed(difference)}</b> <span class="muted">n = ${countText(n)}</span>`,
+              kind: 'n',
+            },
+            { head: '95% CI', cell: ({ pair }) => rangeText(pair), kind: 'n' },
+            { head: 'Adjusted p', cell: ({ pair }) => textOf(pair.p_adjusted, formatP), kind: 'n' },
+          ],
+          pairs,
+        ),
+    group_notes.length === 0 ? null : html`<p class="muted">${group_notes.join(' ')}</p>`,
+  )
+}
+
+export const rangeText = ({ ci_low, ci_high }: Pick<AgentFigures, 'ci_low' | 'ci_high'>): string | null =>
+  ci_low === null || ci_high === null ? null : `${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
 
 const maxListed = 200
 

@@ -1,13 +1,57 @@
-import { byMean, countOf, namesOf, sortPairs, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
-import type { FailureGroupFigures, Report } from '#lib/protocol/reports.ts'
+import {
+  byMean,
+  countOf,
+  type NameOf,
+  namesOf,
+  sortPairs,
+  threeDecimals,
+  truncate,
+} from '#lib/protocol/report-words.ts'
+import type { Report } from '#lib/protocol/reports.ts'
+import { maskText } from '#lib/protocol/secrets.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
-import { agentTable, missingScenarios, pairTable, scoreFacts } from './figures.ts'
-import { html } from './markup.ts'
+import { agentTable, countText, groupSection, missingScenarios, pairTable, scoreFacts } from './figures.ts'
+import { html, type Markup } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
 import { tableOf } from './table.ts'
 
 const maxOpenPairs = 12
+const maxFailures = 10
+
+const failures = ({ failure_groups: groups, agents }: Report, name: NameOf): Markup | null => {
+  const names = new Map(agents.map((agent) => [agent.benchmark_run_id, name(agent)]))
+  return groups.length === 0
+    ? null
+    : section(
+        'Failures',
+        tableOf(
+          groups.length > maxFailures
+            ? `The first ${maxFailures} of ${countOf(groups.length, 'group')}, most points lost first`
+            : 'Most points lost first',
+          [
+            {
+              head: 'Failure',
+              cell: ({ title, message }) =>
+                html`${truncate(maskText(title))}<span class="sub">${truncate(maskText(message), 300)}</span>`,
+              kind: 'name',
+            },
+            { head: 'Attempts', cell: ({ n_attempts }) => countText(n_attempts), kind: 'n' },
+            { head: 'Scenarios', cell: ({ n_scenarios }) => countText(n_scenarios), kind: 'n' },
+            { head: 'Points lost', cell: ({ points }) => (points === null ? null : threeDecimals(points)), kind: 'n' },
+            {
+              head: 'By agent',
+              cell: (group) =>
+                group.agents
+                  .toSorted((a, b) => b.n_attempts - a.n_attempts)
+                  .map(({ benchmark_run_id: id, n_attempts }) => `${names.get(id) ?? id} ${countText(n_attempts)}`)
+                  .join(', '),
+            },
+          ],
+          groups.slice(0, maxFailures),
+        ),
+      )
+}
 
 /** `judged`: the agents whose outcomes the report counts. */
 export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenance: Provenance): string => {
@@ -34,7 +78,7 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
     verdict: report.verdict,
     sections: [
       section('Agents', agentTable({ ...report, agents }, name)),
-      failureSection(report.failure_groups),
+      failures(report, name),
       pairs.length === 0
         ? null
         : section(
@@ -44,6 +88,7 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
               ? null
               : html`<details><summary>${countOf(folded.length, 'more pair')}</summary>${pairTable('Smaller differences and controls', folded, name)}</details>`,
           ),
+      groupSection(report, name),
       scenarioGrid(judged, judged.map(name), report.rule, report),
       missingScenarios(report.excluded_scenarios, name),
     ],
@@ -52,27 +97,3 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
     provenance,
   })
 }
-
-const maxFailureGroups = 20
-
-const failureSection = (groups: readonly FailureGroupFigures[]) =>
-  groups.length === 0
-    ? null
-    : section(
-        'Failures',
-        tableOf<FailureGroupFigures>(
-          groups.length > maxFailureGroups
-            ? `${maxFailureGroups} of ${groups.length} groups, most points lost first`
-            : 'Most points lost first',
-          [
-            {
-              head: 'Failure',
-              cell: ({ title, message }) => truncate(message === '' ? title : `${title}: ${message}`, 300),
-            },
-            { head: 'Attempts', kind: 'n', cell: ({ n_attempts }) => `${n_attempts}` },
-            { head: 'Scenarios', kind: 'n', cell: ({ n_scenarios }) => `${n_scenarios}` },
-            { head: 'Points lost', kind: 'n', cell: ({ points }) => (points === null ? null : threeDecimals(points)) },
-          ],
-          groups.slice(0, maxFailureGroups),
-        ),
-      )

@@ -2,7 +2,7 @@ import { agentLabel, formatP, stepOf, type TrendStep, threeDecimals, truncate } 
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
-import { axisOf, countText, scoreFacts, signed } from './figures.ts'
+import { axisOf, countText, rangeText, scoreFacts, signed } from './figures.ts'
 import { html, type Markup } from './markup.ts'
 import { tableOf } from './table.ts'
 
@@ -71,7 +71,7 @@ const pointTable = (points: readonly TrendPoint[]): Markup =>
             : html`<b>${threeDecimals(figures.mean)}</b><span class="sub">n = ${figures.n_scenarios}</span>`,
         kind: 'n',
       },
-      { head: '95% CI', cell: ([, { figures }]) => interval(figures), kind: 'n' },
+      { head: '95% CI', cell: ([, { figures }]) => rangeText(figures), kind: 'n' },
       {
         head: 'Change',
         cell: ([, { change }]) =>
@@ -80,7 +80,7 @@ const pointTable = (points: readonly TrendPoint[]): Markup =>
             : html`<b>${signed(change.difference)}</b><span class="sub">n = ${change.n}</span>`,
         kind: 'n',
       },
-      { head: '95% CI of change', cell: ([, { change }]) => change && interval(change), kind: 'n' },
+      { head: '95% CI of change', cell: ([, { change }]) => change && rangeText(change), kind: 'n' },
       {
         head: 'Adjusted p',
         cell: ([, { change }]) => (change?.p_adjusted == null ? null : formatP(change.p_adjusted)),
@@ -96,9 +96,6 @@ const pointTable = (points: readonly TrendPoint[]): Markup =>
     ],
     points.map((point, at) => [at + 1, point] as const),
   )
-
-const interval = ({ ci_low, ci_high }: { ci_low: number | null; ci_high: number | null }): string | null =>
-  ci_low === null || ci_high === null ? null : `${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
 
 const [left, top, bottom, height, width] = [40, 20, 210, 240, 1000]
 

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import type { CompareReport } from '#lib/protocol/reports.ts'
+import { zipOf } from '#lib/service/testing/harbor-job.ts'
+import { expect, open, type Product, test } from './product.ts'
+
+const trialsOf = (job: string, rewards: Record<string, number>) => ({
+  [`${job}/result.json`]: { id: job, finished_at: '2026-11-01T13:00:00Z', n_total_trials: Object.keys(rewards).length },
+  ...Object.fromEntries(
+    Object.entries(rewards).map(([task_name, reward], at) => [
+      `${job}/${task_name}__${at}/result.json`,
+      { task_name, agent_info: { name: 'solver', version: '1' }, verifier_result: { rewards: { reward } } },
+    ]),
+  ),
+})
+
+const importJobs = async ({ serviceUrl, apiKey }: Product): Promise<string[]> => {
+  const baseline = { pay: 1, ship: 0.5, tax: 0.5, mail: 0.25, fax: 1 }
+  const form = new FormData()
+  const archive = await zipOf({
+    ...trialsOf('lead-before', baseline),
+    ...trialsOf('lead-after', { ...baseline, ship: 0.75, tax: 0.75, fax: 0 }),
+  })
+  form.append('file', archive, 'jobs.zip')
+  const answer = await fetch(`${serviceUrl}/v1/benchmark_jobs/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}` },
+    body: form,
+  })
+  const { jobs } = (await answer.json()) as { jobs: { job_id: string; job_name: string }[] }
+  return ['lead-before', 'lead-after'].map((name) => jobs.find((job) => job.job_name.startsWith(name))?.job_id ?? '')
+}
+
+test('a lead compares two imported jobs, gates them, and shares the result with somebody without an account', async ({
+  signedIn: page,
+  product,
+  browser,
+}) => {
+  const [before = '', after = ''] = await importJobs(product)
+  const address = `${product.url}/benchmark-jobs/compare?jobs=${before},${after}`
+  await open(page, address)
+  // (0.25 + 0.25 - 1) / 5
+  await expect(page.getByRole('table', { name: /^Differences from the baseline/ })).toContainText('-0.100 (n = 5)')
+  const gate = await page.request.get(
+    `${product.url}/api/benchmark-jobs/compare/report?jobs=${before},${after}&gate=non_inferior&margin=0.05`,
+  )
+  expect(((await gate.json()) as CompareReport).gate?.passed).toBe(false)
+
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: 'HTML' }).click()
+  expect(readFileSync(await (await downloading).path(), 'utf8')).toContain('<b>-0.100</b>')
+
+  await page.getByRole('button', { name: 'Share' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Share comparison' })
+  await dialog.getByLabel('Expires after').selectOption('7 days')
+  await dialog.getByRole('button', { name: 'Create link' }).click()
+  const link = await dialog.getByLabel('Link', { exact: true }).inputValue()
+  expect(link).toMatch(new RegExp(`^${product.url}/s/[\\w-]{32}$`))
+
+  const context = await browser.newContext()
+  const visitor = await context.newPage()
+  const requests: string[] = []
+  const messages: string[] = []
+  visitor.on('request', (request) => requests.push(request.url()))
+  visitor.on('console', (message) => messages.push(message.text()))
+  await visitor.goto(link)
+  await expect(visitor.getByRole('heading', { level: 1 })).toContainText('lead-before')
+  await expect(visitor.getByRole('table').first()).toContainText('-0.100')
+  expect([requests, messages]).toEqual([[link], []])
+  expect(await context.cookies()).toEqual([])
+
+  await page.goto(`${product.url}/settings`)
+  const links = page.getByRole('list', { name: 'Share links' })
+  await expect(links.getByRole('listitem')).toContainText('Opened 1 time')
+  await links.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog', { name: 'Revoke link?' }).getByRole('button', { name: 'Revoke link' }).click()
+  await expect(links).toHaveCount(0)
+  expect((await visitor.goto(link))?.status()).toBe(404)
+  await expect(visitor.getByRole('heading', { level: 1 })).toHaveText('Link not found')
+  await context.close()
+})
