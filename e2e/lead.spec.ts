@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { BenchmarkJobImported } from '#lib/contract/benchmark-jobs.ts'
 import type { CompareReport } from '#lib/protocol/reports.ts'
 import { zipOf } from '#lib/service/testing/harbor-job.ts'
 import { expect, open, type Product, test } from './product.ts'
@@ -26,8 +27,8 @@ const importJobs = async ({ serviceUrl, apiKey }: Product): Promise<string[]> =>
     headers: { authorization: `Bearer ${apiKey}` },
     body: form,
   })
-  const { jobs } = (await answer.json()) as { jobs: { job_id: string; job_name: string }[] }
-  return ['lead-before', 'lead-after'].map((name) => jobs.find((job) => job.job_name.startsWith(name))?.job_id ?? '')
+  const { jobs } = (await answer.json()) as BenchmarkJobImported
+  return ['lead-before', 'lead-after'].map((path) => jobs.find((job) => job.path === path)?.job_id ?? '')
 }
 
 test('a lead compares two imported jobs, gates them, and shares the result with somebody without an account', async ({
