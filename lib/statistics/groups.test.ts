@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JudgedAgent } from './figures.ts'
+import { frontierOf } from './frontier.ts'
 import { judgingGroups } from './groups.ts'
 import { finish, judge } from './testing.ts'
 
@@ -79,4 +80,20 @@ it('groups by failures left out', () => {
     [0, undefined],
   ])
   expect(groups[1]?.pairs[0]?.reasons.difference).toBe('no scenario has a score for both')
+})
+it('finds the frontier of score against cost', () => {
+  const points = [
+    { cost: 3, score: 0.9 },
+    { cost: 1, score: 0.5 },
+    { cost: 3, score: 0.8 },
+    { cost: 2, score: 0.5 },
+    { cost: 0.1 + 0.2, score: 0.1 },
+    { cost: 0.3, score: 0.1 },
+    { cost: 4, score: 0.1 },
+  ]
+  const [best, cheap, , , one, other] = points
+  const { frontier, dominators } = frontierOf(points)
+  expect(frontier).toEqual([other, one, cheap, best])
+  expect(dominators).toEqual([[], [], [best], [cheap], [], [], [other, one, cheap, best]])
+  expect(frontierOf(points, true).frontier).toEqual([other, one])
 })

@@ -1,6 +1,7 @@
 'use client'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { GitCompareArrows } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useAddress } from '#components/list/use-address.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
@@ -23,6 +24,8 @@ import { DiffView } from './diff-view.tsx'
 import { lineDiff } from './line-diff.ts'
 import { DifferenceTable, RunTable } from './run-tables.tsx'
 import { CompareView, comparePath, maxCompared } from './search-params.ts'
+
+const ScoreAgainstCost = dynamic(async () => (await import('../cost/score-against-cost.tsx')).ScoreAgainstCost)
 
 const address = { schema: CompareView, path: comparePath }
 
@@ -111,6 +114,7 @@ export const ComparePage = () => {
           )}
           <RunTable report={report} choice={choiceOf(settled)} />
           <Groups report={report} chosen={view.group} onChoose={(group) => change({ group }, 'replace')} />
+          <ScoreAgainstCost report={report} name={runNames(report)} />
           <YamlDiffs report={report} />
           <ReportNotes notes={report.notes} />
         </>

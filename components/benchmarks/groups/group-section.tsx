@@ -5,7 +5,7 @@ import { Chips } from '#components/ui/choice/chips.tsx'
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
-import { type NameOf, sortPairs, swapped, threeDecimals } from '#lib/protocol/report-words.ts'
+import { byMean, type NameOf, sortPairs, swapped, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { GroupFigures, GroupReport, PairFigures, Report } from '#lib/protocol/reports.ts'
 import { Choice } from '../choice.tsx'
 import { PairP, ScoreWithN, signed } from '../figures.tsx'
@@ -103,11 +103,17 @@ interface GroupTableProps extends Pick<GroupSectionProps, 'report' | 'name'> {
   caption: string
 }
 
-const headClass = 'border-b border-line px-3 py-1 font-medium text-muted'
+const headClass = 'align-bottom border-b border-line px-3 py-1 font-medium text-muted'
 const cellClass = 'border-b border-line px-3 py-1.5 align-top'
 
 const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
-  const { agents, is_unit_range } = report
+  const { is_unit_range } = report
+  const agents = report.agents.toSorted(
+    byMean(
+      ({ agent_name }) => agent_name,
+      (figures) => figures,
+    ),
+  )
   const ends = rows.flatMap((row) => row.agents.flatMap(({ mean, ci_low, ci_high }) => [mean, ci_low, ci_high]))
   const axis = is_unit_range ? { low: 0, high: 1 } : axisFor(ends.filter((end) => end !== null))
   return (
@@ -118,11 +124,6 @@ const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
           <th scope="col" className={`${headClass} sticky left-0 z-1 bg-surface-0`}>
             Group
           </th>
-          {agents.map((agent) => (
-            <th key={agent.benchmark_run_id} scope="col" className={headClass}>
-              <VisibleText max={60}>{name(agent)}</VisibleText>
-            </th>
-          ))}
           {pair && (
             <>
               <th scope="col" className={headClass} title={`${name(pair.a)} vs ${name(pair.b)}`}>
@@ -136,6 +137,11 @@ const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
               </th>
             </>
           )}
+          {agents.map((agent) => (
+            <th key={agent.benchmark_run_id} scope="col" className={`${headClass} min-w-36 max-w-48 whitespace-normal`}>
+              <VisibleText max={60}>{name(agent)}</VisibleText>
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -143,7 +149,7 @@ const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
           <tr key={row.value === null ? 'not set' : `value ${row.value}`}>
             <th
               scope="row"
-              className={`${cellClass} sticky left-0 z-1 max-w-60 bg-surface-0 font-medium whitespace-normal`}
+              className={`${cellClass} sticky left-0 z-1 min-w-28 max-w-60 bg-surface-0 font-medium whitespace-normal`}
             >
               {row.value === null ? (
                 <i className="font-normal">not set</i>
@@ -151,12 +157,15 @@ const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
                 <VisibleText max={120}>{row.value}</VisibleText>
               )}
             </th>
-            {row.agents.map((figures) => (
-              <td key={figures.benchmark_run_id} className={cellClass}>
-                <GroupMean figures={figures} axis={axis} />
-              </td>
-            ))}
             {row.pair && <PairCells pair={row.pair} />}
+            {agents.map(({ benchmark_run_id }) => {
+              const figures = row.agents.find((each) => each.benchmark_run_id === benchmark_run_id)
+              return (
+                <td key={benchmark_run_id} className={cellClass}>
+                  {figures && <GroupMean figures={figures} axis={axis} />}
+                </td>
+              )
+            })}
           </tr>
         ))}
       </tbody>

@@ -47,6 +47,7 @@ import { JobView, jobViewPath, type Suspicion } from './search-params.ts'
 import { SuspiciousList, suspiciousScenarios } from './suspicious-list.tsx'
 
 const JobProgress = dynamic(() => import('./job-progress.tsx').then((part) => part.JobProgress))
+const ScoreAgainstCost = dynamic(async () => (await import('../cost/score-against-cost.tsx')).ScoreAgainstCost)
 const JobPlots = dynamic(async () => (await import('./job-plots.tsx')).JobPlots)
 
 export const JobDetail = ({ id }: { id: string }) => (
@@ -100,6 +101,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
             onChoose={(key) => change({ group: key && `${metadataPrefix}${key}` }, 'replace')}
           />
         )}
+        {report.data && <ScoreAgainstCost report={report.data} name={namesOf(report.data.agents)} />}
         {scale.is_unit_range && <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />}
         <ScenarioSection
           jobId={job.id}
