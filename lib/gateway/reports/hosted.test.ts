@@ -67,6 +67,23 @@ it('reports tokens and cost with the number of attempts that report them', () =>
   expect(reportMarkdown(report)).toContain('| n/a | n/a | n/a |')
 })
 
+it('reports the cost per solved scenario in JSON, CSV and Markdown', () => {
+  const attempt = (scenario_definition_id: string, score: number, cost_usd: number) => ({
+    scenario_definition_id,
+    state: 'COMPLETED',
+    score,
+    usage: { cost_usd },
+  })
+  const attempts = [attempt('s1', 1, 0.5), attempt('s2', 1, 0.75), attempt('s3', 0.5, 0.25)]
+  const report = reportOf(jobOf({ state: 'completed', benchmark_outcomes: [outcome('a', attempts)] }))
+  expect(report.agents[0]?.cost_per_solved).toBe(0.75)
+  const [head, row] = reportCsv(report, 'agents')
+    .split('\r\n')
+    .map((line) => line.split(','))
+  expect(row?.[head?.indexOf('"cost_per_solved"') ?? -1]).toBe('"0.75"')
+  expect(reportMarkdown(report)).toMatch(/\| Cost \| Cost per solved \|.*\| \$1\.5000 \| \$0\.7500 \|/s)
+})
+
 it('escapes names in tables and CSV', () => {
   const report = reportOf(
     jobOf({
