@@ -15,7 +15,7 @@ const maxLabelLength = 120
 export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
   const id = useId()
   return (
-    <div className="flex max-w-full flex-col gap-1">
+    <div data-choice="" className="flex max-w-full flex-col gap-1">
       <label htmlFor={id} className="font-medium">
         {label}
       </label>
@@ -72,7 +72,7 @@ const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
     onChange(draft.trim() === '' || !Number.isFinite(Number(draft)) ? undefined : Number(draft))
   }
   return (
-    <div className="flex flex-col gap-1">
+    <div data-choice="" className="flex flex-col gap-1">
       <label htmlFor={id} className="font-medium">
         Pass threshold
       </label>

@@ -15,10 +15,13 @@ import { clusterQueries } from '#components/cluster/queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
+import { formatExact } from '#components/ui/time-text.ts'
+import { usePrinting } from '#components/ui/use-printing.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { setPageAccount } from '#lib/browser/api/page-account.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
+import { serviceNow } from '#lib/client/clock.ts'
 import type { ClusterView } from '#lib/protocol/cluster.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
 import { AccountChanged } from './account-changed.tsx'
@@ -37,6 +40,14 @@ const AlertBadge = dynamic(() => import('#components/alerts/alert-bar.tsx').then
 const NavigationDrawer = dynamic(() => import('./navigation-drawer.tsx').then((module) => module.NavigationDrawer))
 const CommandPalette = dynamic(() => import('./palette/command-palette.tsx').then((module) => module.CommandPalette))
 const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog))
+
+/** Says on paper where it came from. */
+const PrintedAddress = () =>
+  usePrinting() && (
+    <p className="mt-8 border-t border-line pt-2 break-all text-muted">
+      {location.href}, printed {formatExact(serviceNow())}
+    </p>
+  )
 
 export interface ConsoleFrameProps {
   session: SessionView
@@ -112,6 +123,7 @@ export const ConsoleFrame = ({
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}
           <main id="content" tabIndex={-1} className="w-full max-w-[100rem] flex-1 px-4 py-5 outline-none md:px-6">
             {children}
+            <PrintedAddress />
           </main>
         </div>
       </div>

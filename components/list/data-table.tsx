@@ -6,6 +6,8 @@ import { flushSync } from 'react-dom'
 import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
 import { classes } from '#components/ui/classes.ts'
 import { isTyping } from '#components/ui/is-typing.ts'
+import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-printing.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import { type Column, emptySelection, features, isHideable } from './column.ts'
 import { columnRules, nameIndexOf } from './column-rules.ts'
 import { nameWidth, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
@@ -82,13 +84,22 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
   const leafColumns = table.getAllLeafColumns()
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(new Set())
   const element = useRef<HTMLTableElement>(null)
-  const { items, totalSize, setCardHeight, focusedKey, setFocusedKey } = useVirtualRows({
+  const {
+    items: rowsInView,
+    totalSize: fullSize,
+    setCardHeight,
+    focusedKey,
+    setFocusedKey,
+  } = useVirtualRows({
     table: element,
     rows: tableRows,
     expanded,
     columns,
     onNearEnd,
   })
+  const isPrinting = usePrinting()
+  const items = isPrinting ? printedRows(tableRows.length) : rowsInView
+  const totalSize = isPrinting ? 0 : fullSize
   useEffect(() => {
     if (inView) inView.current = { first: items[0]?.index ?? 0, last: items.at(-1)?.index ?? 0 }
   })
@@ -206,6 +217,11 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
           </tbody>
         </table>
       </div>
+      {isPrinting && tableRows.length > maxPrintedRows && (
+        <p className="text-muted">
+          Printed {formatCount(maxPrintedRows)} of {formatCount(tableRows.length)} rows.
+        </p>
+      )}
     </div>
   )
 }

@@ -33,6 +33,7 @@ export const Button = ({
   const button = (
     <button
       type="button"
+      data-button=""
       {...rest}
       {...inertProps(isInert, onClick)}
       aria-busy={busy || undefined}
@@ -50,7 +51,7 @@ export const Button = ({
 export interface ButtonLinkProps extends ButtonLook, ComponentProps<typeof Link> {}
 
 export const ButtonLink = ({ variant, size, icon, children, className, ...rest }: ButtonLinkProps) => (
-  <Link {...rest} className={buttonClasses({ variant, size }, className)}>
+  <Link data-button="" {...rest} className={buttonClasses({ variant, size }, className)}>
     <ButtonFace icon={icon}>{children}</ButtonFace>
   </Link>
 )
@@ -63,7 +64,7 @@ export const ButtonAnchor = ({
   className,
   ...rest
 }: ButtonLook & ComponentProps<'a'>) => (
-  <a {...rest} className={buttonClasses({ variant, size }, className)}>
+  <a data-button="" {...rest} className={buttonClasses({ variant, size }, className)}>
     <ButtonFace icon={icon}>{children}</ButtonFace>
   </a>
 )

@@ -4,6 +4,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react'
 import { Fragment, type KeyboardEvent, type MouseEvent, memo, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { classes } from '#components/ui/classes.ts'
+import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-printing.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { agentLabel } from '#lib/protocol/report-words.ts'
@@ -89,11 +90,15 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
     renderedTo = end
     return gap > 0 && <Gap height={gap} />
   }
-  const items = virtualizer.getVirtualItems()
-  const totalSize = virtualizer.getTotalSize()
+  const isPrinting = usePrinting()
+  const items = isPrinting ? printedRows(lines.length) : virtualizer.getVirtualItems()
+  const totalSize = isPrinting ? 0 : virtualizer.getTotalSize()
   const widths = { '--grid-min': `${9 + agents.length * 7.5}rem` } as React.CSSProperties
   return (
-    <div ref={region} className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]">
+    <div
+      ref={region}
+      className="max-h-[min(72vh,44rem)] overflow-auto border-y print:max-h-none print:overflow-visible border-line [overflow-anchor:none]"
+    >
       <table
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table with focusable cells is a grid
         role="grid"
@@ -103,7 +108,7 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
         style={widths}
         onKeyDown={move}
         onClick={open}
-        className="w-full min-w-(--grid-min) table-fixed border-separate border-spacing-0 text-left text-sm"
+        className="w-full min-w-(--grid-min) print:min-w-0 table-fixed border-separate border-spacing-0 text-left text-sm"
       >
         <thead>
           <tr aria-rowindex={1}>
@@ -160,6 +165,11 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
           {totalSize > renderedTo && <Gap height={totalSize - renderedTo} />}
         </tbody>
       </table>
+      {isPrinting && lines.length > maxPrintedRows && (
+        <p className="text-muted">
+          Printed {formatCount(maxPrintedRows)} of {formatCount(lines.length)} rows.
+        </p>
+      )}
     </div>
   )
 }

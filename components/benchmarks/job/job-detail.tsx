@@ -80,7 +80,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   return (
     <>
       <Header job={job} unscored={unscored} choice={choice} />
-      <div className="space-y-8">
+      <div data-wide-print="" className="space-y-8">
         <div className="space-y-4">
           {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
           <JudgementSection job={job} report={report} agents={agents} choice={grouped} change={change} />

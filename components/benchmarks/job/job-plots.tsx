@@ -178,7 +178,7 @@ const PassesByGroup = ({ rows, agents, rule }: AgentPlotProps) => {
         </span>
       </figcaption>
       <SmallTable
-        className="text-left text-sm [&_tbody]:tabular [&_tbody]:whitespace-nowrap"
+        className="text-left text-sm [&_tbody]:tabular print:w-full print:table-fixed [&_tbody]:whitespace-nowrap print:[&_tbody]:whitespace-normal"
         head={['Group', ...agents.map(agentLabel)]}
         rows={shown.map((each) => [each.name, ...each.agents.map(passRate)])}
       />
@@ -190,7 +190,7 @@ const passRate = ({ passes, n }: { passes: number; n: number }) =>
   n === 0 ? (
     <span className="text-muted">none</span>
   ) : (
-    <span className="flex items-center gap-2">
+    <span className="flex items-center gap-2 print:flex-wrap print:gap-x-1">
       <svg aria-hidden viewBox="0 0 60 10" className="h-2.5 w-15 shrink-0">
         <rect width={60} height={10} className="fill-(--surface-3)" />
         <rect width={(passes / n) * 60} height={10} className="fill-(--accent)" />

@@ -20,7 +20,7 @@ export const Chips = <Value extends string | number>({
 }: ChipsProps<Value>) => {
   const name = useId()
   return (
-    <fieldset className="flex flex-wrap gap-1">
+    <fieldset data-choice="" className="flex flex-wrap gap-1">
       <legend className={legendClassName}>{legend}</legend>
       {options.map((option) => (
         <label
