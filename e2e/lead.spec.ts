@@ -58,6 +58,15 @@ test('a lead compares two imported jobs, gates them, and shares the result with 
   const link = await dialog.getByLabel('Link', { exact: true }).inputValue()
   expect(link).toMatch(new RegExp(`^${product.url}/s/[\\w-]{32}$`))
 
+  await page.keyboard.press('Escape')
+  await page.emulateMedia({ media: 'print' })
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  await expect(page.getByText(`${address}, printed`)).toBeVisible()
+  for (const role of ['navigation', 'button', 'combobox'] as const)
+    await expect(page.getByRole(role).filter({ visible: true })).toHaveCount(0)
+  await page.emulateMedia({ media: null })
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+
   const context = await browser.newContext()
   const visitor = await context.newPage()
   const requests: string[] = []
