@@ -46,13 +46,15 @@ export const sameAgentJob =
     return job && truncate(job.name)
   }
 
-export const lossesFirst = (a: PairFigures, b: PairFigures): number =>
-  (a.difference ?? Number.MAX_VALUE) - (b.difference ?? Number.MAX_VALUE)
+/** The difference, above 0 if the first agent is better. */
+export const gainOf = ({ difference, lower_is_better }: Pick<PairFigures, 'difference' | 'lower_is_better'>) =>
+  difference === null ? null : lower_is_better ? -difference : difference
 
-/** Swaps a pair so that the agent with the higher mean comes first. */
-export const leaderFirst = (pair: PairFigures): PairFigures => {
-  return (pair.difference ?? 0) >= 0 ? pair : swapped(pair)
-}
+export const lossesFirst = (a: PairFigures, b: PairFigures): number =>
+  (gainOf(a) ?? Number.MAX_VALUE) - (gainOf(b) ?? Number.MAX_VALUE)
+
+/** Swaps a pair so that the agent with the better mean comes first. */
+export const leaderFirst = (pair: PairFigures): PairFigures => ((gainOf(pair) ?? 0) >= 0 ? pair : swapped(pair))
 
 export const swapped = (pair: PairFigures): PairFigures => {
   return {
@@ -69,28 +71,59 @@ export const swapped = (pair: PairFigures): PairFigures => {
   }
 }
 
-/** The order of a table of pairs: each leaderFirst, the larger difference first, and those with nop or oracle last. */
+/** The order of a table of pairs: each leaderFirst, the largest lead first, and those with nop or oracle last. */
 export const sortPairs = (pairs: readonly PairFigures[]): PairFigures[] => {
   const hasControl = ({ a, b }: PairFigures) => isControl(a.agent_name) || isControl(b.agent_name)
   return pairs
     .map(leaderFirst)
-    .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (b.difference ?? -1) - (a.difference ?? -1))
+    .sort((a, b) => Number(hasControl(a)) - Number(hasControl(b)) || (gainOf(b) ?? -1) - (gainOf(a) ?? -1))
 }
 
 export const byMean =
-  <T>(nameOf: (row: T) => string, figuresOf: (row: T) => { mean: number | null } | null) =>
+  <T>(nameOf: (row: T) => string, figuresOf: (row: T) => { mean: number | null } | null, isLowerBetter = false) =>
   (a: T, b: T): number =>
-    Number(isControl(nameOf(a))) - Number(isControl(nameOf(b))) || higherFirst(figuresOf(a)?.mean, figuresOf(b)?.mean)
+    Number(isControl(nameOf(a))) - Number(isControl(nameOf(b))) ||
+    betterFirst(figuresOf(a)?.mean, figuresOf(b)?.mean, isLowerBetter)
 
-const higherFirst = (a: number | null | undefined, b: number | null | undefined): number =>
-  a == null || b == null ? Number(a == null) - Number(b == null) : b - a
+const betterFirst = (a: number | null | undefined, b: number | null | undefined, isLowerBetter: boolean): number =>
+  a == null || b == null ? Number(a == null) - Number(b == null) : isLowerBetter ? a - b : b - a
 
 export const threeDecimals = (value: number): string =>
   Number.isNaN(value) ? 'unknown' : value.toFixed(3).replace(/^-(0\.000)$/, '$1')
 
-export const amount = (difference: number): string => {
-  const shown = threeDecimals(Math.abs(difference))
+/** A value of a metric with its unit. */
+export const metricText = (metric: string | null | undefined, value: number): string => {
+  if (!isBuiltIn(metric)) return threeDecimals(value)
+  const sign = value < 0 ? '-' : ''
+  const size = Math.abs(value)
+  return {
+    '@cost_usd': `${sign}$${size.toFixed(size < 1 ? 4 : 2)}`,
+    '@duration_ms': `${sign}${(size / 1000).toFixed(size < 10_000 ? 3 : 1)} s`,
+    '@tokens': value.toLocaleString('en-US', { maximumFractionDigits: size < 100 ? 1 : 0 }),
+  }[metric]
+}
+
+export const amount = (difference: number, metric?: string | null): string => {
+  const shown = metricText(metric, Math.abs(difference))
   return shown === '0.000' ? 'less than 0.001' : shown
+}
+
+/** The verb and the amount of a difference: `scores 0.150 higher`, `costs $0.02 less`. */
+export const differenceWords = (
+  difference: number,
+  isLowerBetter: boolean,
+  metric: string | null | undefined,
+): string => {
+  const size = amount(difference, metric)
+  const isHigher = difference > 0
+  if (isBuiltIn(metric))
+    return {
+      '@cost_usd': `costs ${size} ${isHigher ? 'more' : 'less'}`,
+      '@duration_ms': `takes ${size} ${isHigher ? 'longer' : 'less'}`,
+      '@tokens': `uses ${size} ${isHigher ? 'more' : 'fewer'} tokens`,
+    }[metric]
+  const judged = isLowerBetter ? ` (${isHigher ? 'worse' : 'better'})` : ''
+  return `scores ${size} ${isHigher ? 'higher' : 'lower'}${judged}`
 }
 
 /** Four decimals near 0.05, where three would hide which side p is on. */
@@ -131,9 +164,9 @@ export const failureRule = ({
 
 export const changeRules: Record<Exclude<keyof ComparedPair, keyof PairFigures>, string> = {
   new_failures: 'passes in the baseline, fails in this run',
-  worse: 'scores lower than the baseline, including new failures',
+  worse: 'scores worse than the baseline, including new failures',
   new_passes: 'fails in the baseline, passes in this run',
-  better: 'scores higher than the baseline, including new passes',
+  better: 'scores better than the baseline, including new passes',
   still_failing: 'fails in both, whatever the scores',
   slower: 'takes at least 50% and one second longer',
 }
@@ -149,7 +182,7 @@ export const passRule = ({ is_unit_range, threshold, lower_is_better }: ScoreSca
   return `A scenario passes if the mean of its attempts is ${score}; in pass@k an attempt passes with a score of ${score}.`
 }
 
-export type TrendStep = 'first' | 'regression' | 'possible' | 'better' | 'higher' | 'lower' | 'same' | 'none'
+export type TrendStep = 'first' | 'regression' | 'possible' | 'better' | 'slightly_better' | 'worse' | 'same' | 'none'
 
 /** Change since the previous job; `none` if it can't be computed. */
 export const stepOf = ({ change, regression, figures }: TrendPoint): TrendStep => {
@@ -157,6 +190,6 @@ export const stepOf = ({ change, regression, figures }: TrendPoint): TrendStep =
   if (!change) return figures.mean === null ? 'none' : 'first'
   if (change.difference === null) return 'none'
   if (change.difference === 0) return 'same'
-  if (change.difference < 0) return 'lower'
-  return change.significant ? 'better' : 'higher'
+  if ((gainOf(change) ?? 0) < 0) return 'worse'
+  return change.significant ? 'better' : 'slightly_better'
 }

@@ -123,6 +123,7 @@ export interface PairFigures {
   mean_a: number | null
   mean_b: number | null
   difference: number | null
+  lower_is_better: boolean
   se: number | null
   /** 95% t interval, clamped to -1..1 for unit-range scores. */
   ci_low: number | null

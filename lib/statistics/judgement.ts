@@ -335,6 +335,7 @@ export const pairOf = (a: Side, b: Side, scale: ScoreScale): PairFigures => {
     mean_a: meanOf(common.map((pair) => pair.a)),
     mean_b: meanOf(common.map((pair) => pair.b)),
     difference: mean,
+    lower_is_better: scale.lower_is_better,
     se,
     ...(interval ? within(interval, is_unit_range ? -1 : null) : { ci_low: null, ci_high: null }),
     p_value: flips?.p ?? null,

@@ -209,8 +209,8 @@ const looks: Record<TrendStep, Pick<StateLook, 'tone' | 'icon'> & { word: string
   regression: { tone: 'danger', icon: TrendingDown, word: 'Regression' },
   possible: { tone: 'attention', icon: TrendingDown, word: 'Possible regression' },
   better: { tone: 'ok', icon: CircleCheck, word: 'Better' },
-  higher: { tone: 'neutral', icon: TrendingUp, word: 'Higher, not significant' },
-  lower: { tone: 'neutral', icon: TrendingDown, word: 'Lower, not significant' },
+  slightly_better: { tone: 'neutral', icon: TrendingUp, word: 'Better, not significant' },
+  worse: { tone: 'neutral', icon: TrendingDown, word: 'Worse, not significant' },
   same: { tone: 'neutral', icon: Equal, word: 'Same mean' },
   none: { tone: 'neutral', icon: CircleHelp, word: 'Not comparable' },
 }

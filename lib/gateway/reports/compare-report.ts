@@ -1,5 +1,12 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { amount, comparedScenarios, type NameOf, runNames, sameAgentJob } from '#lib/protocol/report-words.ts'
+import {
+  comparedScenarios,
+  differenceWords,
+  gainOf,
+  type NameOf,
+  runNames,
+  sameAgentJob,
+} from '#lib/protocol/report-words.ts'
 import type {
   AgentIdentity,
   ComparedPair,
@@ -10,6 +17,7 @@ import type {
 } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import { isControl, type JudgedAgent } from '#lib/statistics/figures.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import { reportCsv } from './csv.ts'
 import { type Gate, gateOf, parseGate, unfinishedJobs } from './gate.ts'
@@ -154,10 +162,10 @@ export const compareVerdict = (report: Figures): Verdict | null => {
   const name = runNames(report)
   const baselineJob = sameAgentJob(report)
   const tested = testedPairs(report.pairs)
-  const sentence = (pair: ComparedPair) => runSentence(pair, name, baselineJob(pair), tested)
-  const better = pairs.filter(({ significant, difference }) => significant && (difference ?? 0) > 0).length
-  const worse = pairs.filter(({ significant, difference }) => significant && (difference ?? 0) < 0).length
-  const unanswered = unansweredSentence(agents, name)
+  const sentence = (pair: ComparedPair) => runSentence(pair, name, baselineJob(pair), tested, report.metric)
+  const better = pairs.filter((pair) => pair.significant && (gainOf(pair) ?? 0) > 0).length
+  const worse = pairs.filter((pair) => pair.significant && (gainOf(pair) ?? 0) < 0).length
+  const unanswered = isBuiltIn(report.metric) ? [] : unansweredSentence(agents, name)
   const largest = pairs.reduce((a, b) => (ranksBefore(b, a) ? b : a))
   const soFar = complete ? '' : 'So far: '
   const summary =
@@ -184,22 +192,28 @@ export const compareVerdict = (report: Figures): Verdict | null => {
 }
 
 const ranksBefore = (a: ComparedPair, b: ComparedPair): boolean => {
-  const weight = ({ significant, difference }: ComparedPair) => (significant ? ((difference ?? 0) < 0 ? 2 : 1) : 0)
+  const weight = (pair: ComparedPair) => (pair.significant ? ((gainOf(pair) ?? 0) < 0 ? 2 : 1) : 0)
   const size = ({ difference }: ComparedPair) => (difference === null ? -1 : Math.abs(difference))
   return weight(a) > weight(b) || (weight(a) === weight(b) && size(a) > size(b))
 }
 
-const kindOf = ({ significant, difference }: ComparedPair): string =>
-  significant ? ((difference ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
+const kindOf = (pair: ComparedPair): string =>
+  pair.significant ? ((gainOf(pair) ?? 0) < 0 ? 'loss' : 'gain') : 'difference'
 
-const runSentence = (pair: ComparedPair, name: NameOf, baselineJob: string | undefined, tested: number): string => {
-  const { a, b, difference, reasons } = pair
+const runSentence = (
+  pair: ComparedPair,
+  name: NameOf,
+  baselineJob: string | undefined,
+  tested: number,
+  metric: string | null | undefined,
+): string => {
+  const { a, b, difference, lower_is_better, reasons } = pair
   if (difference === null)
     return `${name(a)} and ${name(b)} can't be compared: ${reasons.difference ?? 'no common scenario'}.`
   const baseline = baselineJob === undefined ? name(b) : `in ${baselineJob}`
   return difference === 0
-    ? `${name(a)} scores the same as ${baseline} ${evidence(pair, tested)}`
-    : `${name(a)} scores ${amount(difference)} ${difference > 0 ? 'higher' : 'lower'} than ${baseline} ${evidence(pair, tested)}`
+    ? `${name(a)} scores the same as ${baseline} ${evidence(pair, tested, metric)}`
+    : `${name(a)} ${differenceWords(difference, lower_is_better, metric)} than ${baseline} ${evidence(pair, tested, metric)}`
 }
 
 const changesSentence = (pairs: readonly ComparedPair[]): string[] => {

@@ -50,6 +50,15 @@ describe('verdictOf', () => {
     })
   })
 
+  it('leads with the lower score where lower is better', () => {
+    const lower = pair({ lower_is_better: true, difference: 0.15 })
+    const judged = (metric: string) =>
+      verdictOf({ complete: true, agents: two, pairs: [lower], excluded_scenarios: [], metric, lower_is_better: true })
+    expect(judged('edits').lead).toMatch(/^B scores 0\.150 lower \(better\) than A \(95% CI -0\.317 to 0\.017, /)
+    expect(judged('@cost_usd').lead).toMatch(/^B costs \$0\.1500 less than A \(95% CI -\$0\.3166 to \$0\.0166, /)
+    expect(judged('@cost_usd').more).toEqual(['Metric: cost in USD.'])
+  })
+
   it('names the minimum number of scenarios', () => {
     const few = pair({ n: 5, scenarios_needed: null })
     expect(verdict(two, [few]).lead).toMatch(/ Not significant; at least 6 scenarios needed\.$/)

@@ -2,28 +2,34 @@ import {
   aboutScenarios,
   amount,
   countOf,
+  differenceWords,
   failureRule,
   leaderFirst,
   metricLabel,
+  metricText,
   type NameOf,
   namesOf,
   passRule,
   pText,
-  threeDecimals,
 } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/protocol/reports.ts'
 import { isControl, type Judgement } from '#lib/statistics/figures.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
   state?: string
   planned?: number | undefined
   metric?: string | null
+  lower_is_better?: boolean
 }
 
 export const verdictOf = (figures: Figures): Verdict => {
   const { complete, state = 'completed', planned = 0, metric = null, agents, pairs, excluded_scenarios } = figures
+  const isLowerBetter = figures.lower_is_better === true
   const soFar = complete ? '' : 'So far: '
-  const scored = agents.filter(({ mean }) => mean !== null).sort((a, b) => (b.mean ?? 0) - (a.mean ?? 0))
+  const scored = agents
+    .filter(({ mean }) => mean !== null)
+    .sort((a, b) => (isLowerBetter ? 1 : -1) * ((a.mean ?? 0) - (b.mean ?? 0)))
   const name = namesOf(agents)
   const unscored = agents.filter(({ mean }) => mean === null).map((agent) => unscoredSentence(agent, name))
   const counts = stateCounts(agents)
@@ -36,7 +42,11 @@ export const verdictOf = (figures: Figures): Verdict => {
   const early =
     state in endings ? [`The job ${endings[state]}: ${outcomes}.`] : planned > made ? [`Only ${outcomes}.`] : []
   const cutShort = complete ? early : []
-  if (counts.length > 0 && agents.every(({ n_completed, n_other }) => n_completed + n_other === 0))
+  if (
+    !isBuiltIn(metric) &&
+    counts.length > 0 &&
+    agents.every(({ n_completed, n_other }) => n_completed + n_other === 0)
+  )
     return {
       lead: `${soFar}No attempt completed, so agents can't be compared.`,
       more: [`${attempts}: ${counts.join(', ')}.`, ...(scored.length > 0 ? [zeroSentence] : [])],
@@ -49,7 +59,7 @@ export const verdictOf = (figures: Figures): Verdict => {
   const controls = controlsSentence(
     scored
       .filter((agent) => !compared.includes(agent))
-      .map(({ agent_name, mean }) => `${agent_name} (${threeDecimals(mean ?? 0)})`),
+      .map(({ agent_name, mean }) => `${agent_name} (${metricText(metric, mean ?? 0)})`),
   )
   if (!best)
     return {
@@ -57,10 +67,10 @@ export const verdictOf = (figures: Figures): Verdict => {
       more: agents.length === 0 ? ['No agent has an outcome.'] : unscored,
       tone: 'neutral',
     }
-  const unanswered = unansweredSentence(agents, name)
+  const unanswered = isBuiltIn(metric) ? [] : unansweredSentence(agents, name)
   if (!second)
     return {
-      lead: `${soFar}${name(best)} scores ${threeDecimals(best.mean ?? 0)} (${intervalText(best)}, ${countOf(best.n_scenarios, 'scenario')}).`,
+      lead: `${soFar}${name(best)} ${metricVerb(metric)} ${metricText(metric, best.mean ?? 0)} (${intervalText(best, metric)}, ${countOf(best.n_scenarios, 'scenario')}).`,
       more: [...cutShort, ...unanswered, ...controls, ...unscored, ...metricSentence(metric)],
       tone: unanswered.length > 0 ? 'attention' : 'neutral',
     }
@@ -68,7 +78,7 @@ export const verdictOf = (figures: Figures): Verdict => {
   const pair = between && leaderFirst(between)
   const tested = testedPairs(pairs)
   const excluded = excluded_scenarios.length
-  const lead = pair ? pairSentence(pair, name, tested) : `${name(best)} and ${name(second)} were not compared.`
+  const lead = pair ? pairSentence(pair, name, tested, metric) : `${name(best)} and ${name(second)} were not compared.`
   return {
     lead: soFar + lead,
     more: [
@@ -95,6 +105,8 @@ export const endings: Readonly<Record<string, string>> = {
   timeout: 'timed out',
   incomplete: 'was imported while still running',
 }
+
+export const metricVerb = (metric: string | null): string => (isBuiltIn(metric) ? 'averages' : 'scores')
 
 export const metricSentence = (metric: string | null): string[] =>
   metric === null || metric === 'reward' ? [] : [`Metric: ${metricLabel(metric)}.`]
@@ -140,33 +152,34 @@ const explanationOf = ({ p_value, difference }: PairFigures, tested: number): st
 
 const isRun = (one: AgentIdentity, other: AgentIdentity): boolean => one.benchmark_run_id === other.benchmark_run_id
 
-const intervalText = ({
-  ci_low,
-  ci_high,
-  reasons,
-}: Pick<AgentFigures | PairFigures, 'ci_low' | 'ci_high' | 'reasons'>): string =>
+const intervalText = (
+  { ci_low, ci_high, reasons }: Pick<AgentFigures | PairFigures, 'ci_low' | 'ci_high' | 'reasons'>,
+  metric: string | null | undefined,
+): string =>
   ci_low === null || ci_high === null
     ? `no CI: ${reasons.ci_low ?? 'unknown spread'}`
-    : `95% CI ${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
+    : `95% CI ${metricText(metric, ci_low)} to ${metricText(metric, ci_high)}`
 
 const unscoredSentence = (agent: AgentFigures, name: NameOf): string =>
   `${name(agent)} has no score: ${agent.reasons.mean ?? 'no counted outcome'}.`
 
-const pairSentence = (pair: PairFigures, name: NameOf, tested: number): string => {
+const pairSentence = (pair: PairFigures, name: NameOf, tested: number, metric: string | null): string => {
   const { a, b, difference, mean_a, se, n, reasons } = pair
   const [first, second] = [name(a), name(b)]
   if (difference === null)
     return `${first} and ${second} can't be compared: ${reasons.difference ?? 'no common scenario'}.`
   if (se === 0 && difference === 0)
-    return `${first} and ${second} score the same on all ${countOf(n, 'scenario')} (mean ${threeDecimals(mean_a ?? 0)}).`
-  return difference === 0
-    ? `${first} and ${second} score the same ${evidence(pair, tested)}`
-    : `${first} leads ${second} by ${amount(difference)} ${evidence(pair, tested)}`
+    return `${first} and ${second} score the same on all ${countOf(n, 'scenario')} (mean ${metricText(metric, mean_a ?? 0)}).`
+  if (difference === 0) return `${first} and ${second} score the same ${evidence(pair, tested, metric)}`
+  const lead = pair.lower_is_better
+    ? `${differenceWords(difference, true, metric)} than ${second}`
+    : `leads ${second} by ${amount(difference, metric)}`
+  return `${first} ${lead} ${evidence(pair, tested, metric)}`
 }
 
-export const evidence = (pair: PairFigures, tested: number): string => {
+export const evidence = (pair: PairFigures, tested: number, metric: string | null | undefined): string => {
   const { difference, n, significant, p_value, p_adjusted, scenarios_needed, min_scenarios } = pair
-  const basis = `(${intervalText(pair)}, ${countOf(n, 'paired scenario')}).`
+  const basis = `(${intervalText(pair, metric)}, ${countOf(n, 'paired scenario')}).`
   if (difference === 0) return basis
   const p = tested > 1 && p_adjusted !== null ? `adjusted ${pText(p_adjusted)}` : p_value == null ? '' : pText(p_value)
   const needed = significant

@@ -4,12 +4,13 @@ import {
   changeRules,
   formatP,
   lossesFirst,
+  metricLabel,
+  metricText,
   type NameOf,
   namesOf,
   runNames,
   sameAgentJob,
   sortPairs,
-  threeDecimals,
   truncate,
 } from '#lib/protocol/report-words.ts'
 import type {
@@ -41,12 +42,15 @@ export const reportMarkdown = (report: Report): string => {
         byMean(
           ({ agent_name }) => agent_name,
           (figures) => figures,
+          report.lower_is_better,
         ),
       ),
       name,
+      report.metric,
     ),
+    ...metricTable(report, name),
     ...failures(report, name),
-    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(sortPairs(report.pairs), name)]),
+    ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(sortPairs(report.pairs), name, report.metric)]),
     ...groups(report, name),
     ...excluded(report.excluded_scenarios, name),
     ...notes(report.notes),
@@ -64,12 +68,13 @@ export const compareMarkdown = (report: CompareReport): string => {
       ? []
       : ['## Differences between the jobs', list(report.incomparable.map((each) => text(each.text)))]),
     ...(report.not_reported.length === 0 ? [] : ['## Not reported by all jobs', list(report.not_reported.map(text))]),
-    agentTable(report.agents, name),
+    agentTable(report.agents, name, report.metric),
+    ...metricTable(report, name),
     ...(report.pairs.length === 0
       ? []
       : [
           '## Differences from the baseline',
-          pairTable(report.pairs.toSorted(lossesFirst), name, sameAgentJob(report)),
+          pairTable(report.pairs.toSorted(lossesFirst), name, report.metric, sameAgentJob(report)),
         ]),
     ...groups(report, name),
     ...report.pairs.flatMap((pair) => changes(pair, name)),
@@ -92,15 +97,17 @@ const escaped = (value: string) =>
 export const sentences = (verdict: Verdict | null) =>
   verdict ? [escaped(verdict.lead), escaped(verdict.more.join(' '))] : []
 
-/** Omits the default threshold. */
+/** Omits the default direction and threshold. */
 export const metricLine = ({
   metric,
   threshold,
   is_unit_range,
-}: Pick<Report, 'metric' | 'threshold' | 'is_unit_range'>) => {
+  lower_is_better,
+}: Pick<Report, 'metric' | 'threshold' | 'is_unit_range' | 'lower_is_better'>) => {
   const isUsual = threshold === null || (is_unit_range && threshold === 1)
   const parts = [
     ...(metric === null ? [] : [`Metric: ${code(truncate(metric))}.`]),
+    ...(lower_is_better ? ['Lower is better.'] : []),
     ...(isUsual ? [] : [`Pass threshold: ${threshold}.`]),
   ]
   return parts.length === 0 ? [] : [parts.join(' ')]
@@ -127,24 +134,57 @@ export const table = <T>(columns: readonly Column<T>[], rows: readonly T[]) =>
 export const none = 'n/a'
 
 export const count = (value: number | null | undefined) => `${value ?? none}`
-export const number = (value: number | null | undefined) => (value == null ? none : threeDecimals(value))
-export const range = (low: number | null | undefined, high: number | null | undefined) =>
-  low == null || high == null ? none : `${number(low)} to ${number(high)}`
+export const number = (value: number | null | undefined, metric?: string | null) =>
+  value == null ? none : metricText(metric, value)
+export const range = (low: number | null | undefined, high: number | null | undefined, metric?: string | null) =>
+  low == null || high == null ? none : `${number(low, metric)} to ${number(high, metric)}`
 export const p = (value: number | null | undefined) => (value == null ? none : formatP(value))
 const seconds = (ms: number | null) => (ms === null ? none : `${(ms / 1000).toFixed(1)} s`)
 
 /** The heading keeps two adjacent lists apart. */
 export const notes = (sentences: readonly string[]) => ['## Notes', list(sentences.map(escaped))]
 
-const agentTable = (agents: readonly AgentFigures[], name: NameOf) => {
+/** Metrics besides the judged one. */
+const metricTable = (
+  { agents, metric: judged }: Pick<Report, 'metric'> & { agents: readonly AgentFigures[] },
+  name: NameOf,
+): string[] => {
+  const rows = agents.flatMap((agent) =>
+    Object.entries(agent.metrics).flatMap(([metric, figures]) =>
+      metric === judged ? [] : [{ agent, metric, figures }],
+    ),
+  )
+  if (rows.length === 0) return []
+  const shown = (metric: string, value: number | null) => (value === null ? none : metricText(metric, value))
+  return [
+    '## Other metrics',
+    table<(typeof rows)[number]>(
+      [
+        ['Agent', ({ agent }) => text(name(agent))],
+        ['Metric', ({ metric }) => text(metricLabel(metric))],
+        ['Mean', ({ metric, figures }) => shown(metric, figures.mean)],
+        [
+          '95% CI',
+          ({ metric, figures: { ci_low, ci_high } }) =>
+            ci_low === null || ci_high === null ? none : `${shown(metric, ci_low)} to ${shown(metric, ci_high)}`,
+        ],
+        ['Scenarios', ({ figures }) => `${figures.n_scenarios}`],
+        ['Attempts', ({ figures }) => `${figures.n_attempts}`],
+      ],
+      rows,
+    ),
+  ]
+}
+
+const agentTable = (agents: readonly AgentFigures[], name: NameOf, metric: string | null) => {
   if (agents.length === 0) return 'No agent has an outcome yet.'
   const ks = ksOf(agents).filter(
     (k) => k === '1' || agents.some(({ pass_at_k }) => Object.keys(pass_at_k ?? {}).length > 1),
   )
   const columns: Column<AgentFigures>[] = [
     ['Agent', (agent) => text(name(agent))],
-    ['Mean', ({ mean }) => number(mean)],
-    ['95% CI', ({ ci_low, ci_high }) => range(ci_low, ci_high)],
+    ['Mean', ({ mean }) => number(mean, metric)],
+    ['95% CI', ({ ci_low, ci_high }) => range(ci_low, ci_high, metric)],
     ['Scenarios', ({ n_scenarios }) => `${n_scenarios}`],
     ['Attempts', ({ n_attempts }) => `${n_attempts}`],
     ...ks.flatMap((k): Column<AgentFigures>[] => [
@@ -192,6 +232,7 @@ const usage = (sum: number | null, n: number, agent: AgentFigures, shown = (valu
 const pairTable = (
   pairs: readonly PairFigures[],
   name: NameOf,
+  metric: string | null,
   baselineJob: (pair: PairFigures) => string | undefined = () => undefined,
 ) => {
   const baselineName = (pair: PairFigures) => {
@@ -201,8 +242,8 @@ const pairTable = (
   return table<PairFigures>(
     [
       ['Pair', (pair) => `${text(name(pair.a))} vs ${text(baselineName(pair))}`],
-      ['Difference', ({ difference }) => number(difference)],
-      ['95% CI', ({ ci_low, ci_high }) => range(ci_low, ci_high)],
+      ['Difference', ({ difference }) => number(difference, metric)],
+      ['95% CI', ({ ci_low, ci_high }) => range(ci_low, ci_high, metric)],
       ['n', ({ n }) => `${n}`],
       ['p', ({ p_value }) => p(p_value)],
       ['Adjusted p', ({ p_adjusted }) => p(p_adjusted)],

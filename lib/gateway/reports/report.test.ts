@@ -183,6 +183,8 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     ['?format=csv&table=all', 'table'],
     ['?format=csv&table=groups', 'group'],
     ['?threshold=half', 'threshold'],
+    ['?direction=up', 'direction'],
+    ['?metric=@cost_usd', 'metric'],
     ['?threshold=1e999', 'threshold'],
     ['?metric=__proto__', 'metric'],
   ])('400 for %s', async (search, field) => {
@@ -240,6 +242,32 @@ describe('GET /api/benchmark-jobs/{id}/report', () => {
     expect([threshold, agents[0]?.n_passed]).toEqual([0.5, 7])
     expect(notes.join(' ')).toContain('A scenario passes if the mean of its attempts is at least 0.5')
     expect(await (await request('?threshold=0.5&format=md')).text()).toContain('Pass threshold: 0.5.')
+  })
+
+  it('200 with lower scores as better ones', async () => {
+    const { rule, threshold, lower_is_better, agents, notes } = await report('?direction=lower&threshold=0.5')
+    expect([rule, threshold, lower_is_better]).toEqual(['leave_out', 0.5, true])
+    expect(agents.map(({ agent_name, n_scenarios, n_passed }) => [agent_name, n_scenarios, n_passed])).toEqual([
+      ['A', 10, 5],
+      ['B', 10, 7],
+      ['C', 9, 7],
+    ])
+    expect(notes.join(' ')).toContain('Lower is better. Failures and timeouts, including scored ones, are excluded')
+    expect(await (await request('?direction=lower&format=md')).text()).toContain('Lower is better.')
+  })
+
+  it('200 with durations as a metric', async () => {
+    const { metric, metrics, lower_is_better, agents } = await report('?metric=@duration_ms')
+    expect([metric, metrics, lower_is_better]).toEqual(['@duration_ms', ['@duration_ms'], true])
+    const [first] = agents
+    expect(first?.metrics['@duration_ms']).toMatchObject({ mean: first?.mean, ci_low: first?.ci_low, n_attempts: 10 })
+    // C's timeout took its time, so it counts.
+    expect(agents[2]?.metrics['@duration_ms']?.n_attempts).toBe(10)
+    const [head = ''] = (await (await request('?format=csv')).text()).split('\r\n')
+    for (const figure of ['mean', 'ci_low', 'ci_high', 'n']) expect(head).toContain(`"metric_@duration_ms_${figure}"`)
+    expect(await (await request('?format=md')).text()).toMatch(
+      /## Other metrics\n\n.*\n.*\n\| A \| duration in ms \| [\d.]+ s \|/,
+    )
   })
 
   it('404 for an unknown job and for one of another account', async () => {
@@ -308,7 +336,7 @@ describe('GET /api/benchmark-jobs/compare', () => {
     ])
     expect(markdown).toMatch(/### New passes: 1 of 9\n\n.*\n\n- scenario 1: 0.500 to 1.000/)
     expect(markdown).toContain(
-      '### Worse: 2 of 9\n\nRule: scores lower than the baseline, including new failures.\n\n- scenario 3: 1.000 to 0.500\n- scenario 4: 0.750 to 0.250\n',
+      '### Worse: 2 of 9\n\nRule: scores worse than the baseline, including new failures.\n\n- scenario 3: 1.000 to 0.500\n- scenario 4: 0.750 to 0.250\n',
     )
     expect(markdown.indexOf('## Differences between the jobs')).toBeLessThan(markdown.indexOf('| Agent |'))
   })

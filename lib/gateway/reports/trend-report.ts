@@ -1,6 +1,6 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { judgedBy, metricsOf } from '#lib/protocol/metrics.ts'
-import { agentLabel, amount, countOf, stepOf, type TrendStep, threeDecimals } from '#lib/protocol/report-words.ts'
+import { agentLabel, amount, countOf, gainOf, metricText, stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
 import type {
   ComparedPair,
   ReportChoice,
@@ -12,6 +12,7 @@ import type {
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
 import { judgedRule } from '#lib/statistics/judgement.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
 import type { Provenance } from './html/document.ts'
@@ -19,7 +20,7 @@ import { htmlFile, provenanceOf } from './html/html-file.ts'
 import { trendHtml } from './html/trend-html.ts'
 import { incomparabilities } from './incomparable.ts'
 import { type JobSource, jobSource } from './job-source.ts'
-import { evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
+import { evidence, metricSentence, metricVerb, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
@@ -116,7 +117,7 @@ const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<Tren
     n_jobs_of_data_set: found.jobs.length,
     notes: [
       'Jobs share a data set if they run the same benchmark or have at least half of their scenarios in common.',
-      'A regression is a significantly lower mean than in the previous job, on the scenarios both scored; a possible regression is lower by more than the standard error, but not significant.',
+      'A regression is a significantly worse mean than in the previous job, on the scenarios both scored; a possible regression is worse by more than the standard error, but not significant.',
       ...notesOf({ complete, ...judged, ...comparison }),
     ],
   }
@@ -271,8 +272,8 @@ const tones: Record<TrendStep, Verdict['tone']> = {
   regression: 'danger',
   possible: 'attention',
   better: 'ok',
-  higher: 'neutral',
-  lower: 'neutral',
+  slightly_better: 'neutral',
+  worse: 'neutral',
   same: 'neutral',
   none: 'neutral',
 }
@@ -286,18 +287,20 @@ export const trendVerdict = ({ agent_name, model_name, points, metric = null }: 
   const { figures, job, complete, change } = newest
   const later = points.slice(points.indexOf(newest) + 1)
   const jobNames = new Map(points.map((point) => [point.job.id, point.job.name]))
-  const score = `${name} scores ${threeDecimals(figures.mean ?? 0)} (n = ${figures.n_scenarios.toLocaleString('en-US')}) in ${job.name}${complete ? '' : ' so far'}`
+  const score = `${name} ${metricVerb(metric)} ${metricText(metric, figures.mean ?? 0)} (n = ${figures.n_scenarios.toLocaleString('en-US')}) in ${job.name}${complete ? '' : ' so far'}`
   return {
     lead: change
-      ? `${score}, ${changeText(change, testedPairs(points.flatMap((point) => point.change ?? [])))}`
+      ? `${score}, ${changeText(change, testedPairs(points.flatMap((point) => point.change ?? [])), metric)}`
       : `${score}; there is no earlier job to compare with.`,
     more: [
       ...unscoredSentence(later),
       ...regressionSentence(points),
-      ...unansweredSentence(
-        points.map((point) => point.figures),
-        ({ job_id }) => jobNames.get(job_id) ?? job_id,
-      ),
+      ...(isBuiltIn(metric)
+        ? []
+        : unansweredSentence(
+            points.map((point) => point.figures),
+            ({ job_id }) => jobNames.get(job_id) ?? job_id,
+          )),
       ...metricSentence(metric),
     ],
     tone: later.length > 0 && stepOf(newest) === 'better' ? 'neutral' : tones[stepOf(newest)],
@@ -312,13 +315,13 @@ const unscoredSentence = (later: readonly TrendPoint[]): string[] => {
   ]
 }
 
-const changeText = (change: ComparedPair, tested: number): string => {
+const changeText = (change: ComparedPair, tested: number, metric: string | null): string => {
   const { difference, reasons } = change
   if (difference === null)
     return `which can't be compared with the previous job: ${reasons.difference ?? 'no common scenario'}.`
   return difference === 0
-    ? `the same as in the previous job ${evidence(change, tested)}`
-    : `${amount(difference)} ${difference < 0 ? 'below' : 'above'} the previous job ${evidence(change, tested)}`
+    ? `the same as in the previous job ${evidence(change, tested, metric)}`
+    : `${amount(difference, metric)} ${difference < 0 ? 'below' : 'above'}${judgedWord(change)} the previous job ${evidence(change, tested, metric)}`
 }
 
 const regressionSentence = (points: readonly TrendPoint[]): string[] => {
@@ -333,9 +336,13 @@ const regressionSentence = (points: readonly TrendPoint[]): string[] => {
   ]
 }
 
+const judgedWord = ({ difference, lower_is_better }: ComparedPair) =>
+  lower_is_better ? ` (${(difference ?? 0) < 0 ? 'better' : 'worse'})` : ''
+
 export const regressionOf = (change: ComparedPair | null): TrendPoint['regression'] => {
-  if (change?.difference == null || change.difference >= 0) return null
+  const gain = change && gainOf(change)
+  if (!change || gain == null || gain >= 0) return null
   if (change.significant) return 'significant'
   // One changed scenario alone moves the mean by one standard error: half of all runs see that by chance.
-  return change.se !== null && -change.difference > change.se * (1 + 1e-9) ? 'possible' : null
+  return change.se !== null && -gain > change.se * (1 + 1e-9) ? 'possible' : null
 }

@@ -57,13 +57,13 @@ it('calls a regression possible only if it exceeds the standard error', () => {
     more: ['1 change: 0 significant regressions, 1 possible.'],
     tone: 'attention',
   })
-  expect(fallen(1).points.map(stepOf)).toEqual(['first', 'lower'])
-  expect(reportOf([1], [0]).points.map(stepOf)).toEqual(['first', 'lower'])
+  expect(fallen(1).points.map(stepOf)).toEqual(['first', 'worse'])
+  expect(reportOf([1], [0]).points.map(stepOf)).toEqual(['first', 'worse'])
 })
 
 it('tells significant from possible regressions', () => {
   const report = reportOf(eight(0.5), eight(1), eight(0), [...eight(0).slice(1), 0.5], [...eight(0).slice(1), 0.5])
-  expect(report.points.map(stepOf)).toEqual(['first', 'better', 'regression', 'higher', 'same'])
+  expect(report.points.map(stepOf)).toEqual(['first', 'better', 'regression', 'slightly_better', 'same'])
   expect(trendVerdict(report).more).toEqual(['4 changes: 1 significant regression, 0 possible.'])
   expect(trendVerdict(reportOf(eight(1), eight(0))).tone).toBe('danger')
   expect(trendVerdict(reportOf(eight(0), eight(1)))).toMatchObject({ tone: 'ok', more: ['No regression in 1 change.'] })

@@ -61,6 +61,7 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
     byMean(
       ({ agent_name }) => agent_name,
       (figures) => figures,
+      report.lower_is_better,
     ),
   )
   const sorted = sortPairs(pairs)

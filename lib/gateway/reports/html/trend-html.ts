@@ -46,8 +46,8 @@ const words: Record<TrendStep, string> = {
   regression: 'Regression',
   possible: 'Possible regression',
   better: 'Better',
-  higher: 'Higher',
-  lower: 'Lower',
+  slightly_better: 'Better, not significant',
+  worse: 'Worse, not significant',
   same: 'Same',
   none: 'Unknown',
 }
