@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
+import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { expect, open, type Product, test } from './product.ts'
+import { makeScenarios } from './small-jobs.ts'
 
 /** A benchmark whose scenarios are solved by a file named `done`, with a started run. */
 const startRun = async ({ service }: Product, names: string[]) => {
@@ -100,6 +102,50 @@ test('a run is canceled, and its logs are downloaded and opened', async ({ signe
   await page.getByRole('link', { name: 'Show trial devboxes' }).click()
   await expect(ofTrials).toBeVisible()
   await expect(page.getByText(/trial devboxes? included/)).toBeVisible()
+})
+
+test('the first screen of a job has its verdict, agents and failures, with a link to the attempts', async ({
+  signedIn: page,
+  product: { service, url },
+}) => {
+  const scenario_ids = await makeScenarios({ service }, ['first', 'second', 'third', 'fourth'])
+  const agentOf = (name: string, command: string) => ({ name, type: 'job_agent' as const, kwargs: { command } })
+  const { id } = await service.benchmarkJobs.create({
+    body: {
+      name: 'why they fail',
+      spec: {
+        type: 'scenarios',
+        scenario_ids,
+        agent_configs: [
+          agentOf('solver', 'echo 1 > ~/answer'),
+          agentOf(
+            'guesser',
+            'case $(<"$HARBOR_INSTRUCTION_FILE") in 0) echo 0.5 > ~/answer ;; *) echo 0 > ~/answer ;; esac',
+          ),
+          agentOf('crasher', 'echo no key 123 >&2; exit 3'),
+        ],
+        orchestrator_config: { n_concurrent_trials: 8 },
+      },
+    },
+  })
+  await expect.poll(async () => hasJobEnded((await service.benchmarkJobs.get({ params: { id } })).state)).toBe(true)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await open(page, `${url}/benchmark-jobs/${id}`)
+  const failures = page.getByRole('region', { name: 'Failures' })
+  await expect(page.getByRole('region', { name: 'Verdict' })).toContainText('solver leads guesser by 0.875')
+  for (const part of [
+    page.getByRole('region', { name: 'Verdict' }),
+    page.getByRole('table', { name: /^Agents of the job/ }).getByRole('row', { name: /crasher/ }),
+    failures.getByRole('row', { name: /Scored between 0 and 1/ }),
+  ]) {
+    const box = await part.boundingBox()
+    expect(box && box.y + box.height).toBeLessThanOrEqual(900)
+  }
+  await expect(failures.getByRole('row').nth(1)).toContainText('1.000')
+  await expect(failures.getByRole('row').nth(2)).toContainText(/3.*Wrong answer: scored 0.*guesser 3.*0\.750/)
+  await failures.getByRole('button', { name: 'Show 3 attempts' }).click()
+  await expect(page.getByText('Showing 3 of 3 outcomes')).toBeVisible()
+  await expect(page).toHaveURL(/failure=zero/)
 })
 
 test('job errors point at their lines; the job is created and followed to its end', async ({

@@ -118,7 +118,7 @@ test('a comparison shows its age while the service is down, and why a report cou
   await front.stop()
 })
 
-/** Ten agents: a row shows six without truncation and expands to the rest. */
+/** Ten agents: a row shows the best two without truncation and expands to the rest. */
 const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']: readonly string[]) => {
   const agents = Array.from({ length: 10 }, (_, at) => ({
     name: `agent-${at}-with-a-long-name`,
@@ -136,21 +136,30 @@ const showsEveryAgent = async (page: Page, { service }: Product, [scenario = '']
   await isLive(page)
   const row = page.getByRole('row', { name: /ten agents/ })
   await expect(row).toContainText(
-    /agent-9-with-a-long-name.*0.900 \(n = 1\).*agent-4-with-a-long-name.*0.400 \(n = 1\)/,
+    /agent-9-with-a-long-name.*0.900 \(n = 1\).*agent-8-with-a-long-name.*0.800 \(n = 1\)/,
   )
-  await expect(row.getByText('agent-3-with')).toHaveCount(0)
+  await expect(row.getByText('agent-7-with')).toHaveCount(0)
+  expect((await row.boundingBox())?.height).toBeLessThan(130)
   await expect.poll(() => cutOff(row)).toEqual([])
-  await row.getByRole('button', { name: 'and 4 more' }).click()
+  await row.getByRole('button', { name: 'and 8 more' }).click()
   await expect(row).toContainText(/agent-0-with-a-long-name.*0.000 \(n = 1\)/)
   await page.setViewportSize({ width: 390, height: 844 })
+  await expect(row.getByText('0.900 best of 10')).toBeVisible()
   await page
     .getByRole('row', { name: /ten agents/ })
     .getByRole('button', { name: 'Show more' })
     .click()
   const card = page.getByRole('row').filter({ hasText: 'Agents and scores' }).filter({ hasText: 'agent-9' })
-  await expect(card.getByRole('button', { name: 'and 4 more' })).toBeVisible()
+  await expect(card.getByRole('button', { name: 'and 8 more' })).toBeVisible()
   await expect.poll(() => cutOff(card)).toEqual([])
   await page.setViewportSize({ width: 1440, height: 900 })
+  await page.getByRole('columnheader', { name: 'Agents and scores' }).getByRole('button').click()
+  await expect(page).toHaveURL(/sort=agents/)
+  const best = () =>
+    page.getByRole('row').evaluateAll((rows) => rows.flatMap((each) => each.querySelector('b')?.textContent ?? []))
+  await expect.poll(async () => (await best()).at(-1)).toBe('0.900')
+  expect(await best()).toEqual((await best()).toSorted())
+  await page.goBack()
 }
 
 /** Truncated texts within an element. */

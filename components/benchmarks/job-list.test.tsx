@@ -30,7 +30,7 @@ it.each<[string, string, object[], object?]>([
   ['names an unusual metric', 'agent 1 0.005 accuracy (n = 2)', [outcome(1)], { judged_metric: 'accuracy' }],
   [
     'lists controls last',
-    'agent 10 0.050 (n = 2) oracle 0.450 (n = 2) nop 0.000 (n = 2)',
+    'agent 10 0.050 (n = 2) oracle 0.450 (n = 2) and 1 more',
     [outcome(90, { agent_name: 'oracle' }), outcome(0, { agent_name: 'nop' }), outcome(10)],
   ],
   [
@@ -44,7 +44,7 @@ it.each<[string, string, object[], object?]>([
   ],
   [
     'shows excluded scenarios and missing scores',
-    'agent 1 1.000 (n = 1 of 2) agent 2 no score (n = 0 of 1) agent 3 no score (n = 0)',
+    'agent 1 1.000 (n = 1 of 2) agent 2 no score (n = 0 of 1) and 1 more',
     [
       outcome(1, { scenario_outcomes: completed }),
       outcome(2, { scenario_outcomes: completed.slice(1) }),

@@ -15,13 +15,14 @@ import {
 import dynamic from 'next/dynamic'
 import { useRouter } from 'next/navigation'
 import { useEffect, useEffectEvent, useMemo, useState } from 'react'
-import type { Column } from '#components/list/column.ts'
+import { type Column, narrowOnly } from '#components/list/column.ts'
 import { idColumn, optional } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
 import { FilterBar } from '#components/list/filter-bar.tsx'
 import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
+import { readSort, sortRows, writeSort } from '#components/list/sort-rows.ts'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -34,7 +35,7 @@ import { jobMatches } from '#lib/browser/lists/row-filters.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import { type BenchmarkJob, type BenchmarkJobListQuery, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { agentLabel, byMean, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
-import { jobLooks, wordsOf } from './benchmark-state.tsx'
+import { BenchmarkState, jobLooks, wordsOf } from './benchmark-state.tsx'
 import { maxCompared } from './compare/search-params.ts'
 import { stateColumn, timeOrUnknown, Unknown } from './figures.tsx'
 import { benchmarkJobQueries } from './job/queries.ts'
@@ -78,6 +79,18 @@ const longestRunMs = ({ benchmark_outcomes, in_progress_runs }: BenchmarkJob): n
     ...[...(benchmark_outcomes ?? []), ...(in_progress_runs ?? [])].map(({ duration_ms }) => duration_ms ?? 0),
   ) || null
 
+const exportedAgents = (job: BenchmarkJob) => {
+  const agents = agentRows(job)
+  const scores = agentScores(agents)
+  return agents.map(({ name, model }, at) => ({
+    agent_name: name,
+    model_name: model,
+    mean: scores[at]?.mean ?? null,
+    n_scenarios: scores[at]?.n ?? 0,
+    metric: job.judged_metric ?? null,
+  }))
+}
+
 const columns: Column<BenchmarkJob>[] = [
   {
     accessorKey: 'name',
@@ -86,19 +99,19 @@ const columns: Column<BenchmarkJob>[] = [
     cell: ({ row }) => <VisibleText truncate={3}>{row.original.name.trim() || 'Unnamed job'}</VisibleText>,
     meta: { priority: 1, lines: () => 1 },
   },
-  stateColumn('job', '9rem'),
   {
-    accessorFn: (job) => {
-      const agents = agentRows(job)
-      const scores = agentScores(agents)
-      return agents.map(({ name, model }, at) => ({
-        agent_name: name,
-        model_name: model,
-        mean: scores[at]?.mean ?? null,
-        n_scenarios: scores[at]?.n ?? 0,
-        metric: job.judged_metric ?? null,
-      }))
-    },
+    ...stateColumn<BenchmarkJob>('job', '9rem'),
+    cell: ({ row: { original: job } }) => (
+      <>
+        <BenchmarkState of="job" state={job.state} />
+        <span className={`tabular block text-sm leading-4 ${narrowOnly}`}>
+          <BestScore job={job} />
+        </span>
+      </>
+    ),
+  },
+  {
+    accessorFn: (job) => scoredAgents(job)[0]?.score?.mean ?? undefined,
     id: 'agents',
     header: 'Agents and scores',
     cell: ({ row }) => <AgentScores job={row.original} />,
@@ -107,9 +120,11 @@ const columns: Column<BenchmarkJob>[] = [
       minWidthRem: 14,
       title: "Means over the scenarios, as on the job's page. Failures and attempts without a score count as 0.",
       lines: (job) => Math.min(agentRows(job).length, maxAgents + 1),
+      export: { agents: exportedAgents },
     },
   },
   {
+    accessorFn: ({ job_source }) => job_source?.type,
     id: 'source',
     header: 'Source',
     cell: ({
@@ -127,6 +142,7 @@ const columns: Column<BenchmarkJob>[] = [
     meta: { priority: 6, width: '7.25rem', export: { job_source: ({ job_source }) => job_source?.type } },
   },
   {
+    accessorFn: (job) => progressOf(job).finished,
     id: 'progress',
     header: 'Trials',
     cell: ({ row }) => {
@@ -144,6 +160,7 @@ const columns: Column<BenchmarkJob>[] = [
     },
   },
   {
+    accessorFn: (job) => ofAllRuns(job, ({ failed, timedOut }) => failed + timedOut),
     id: 'counts',
     header: 'Outcomes',
     cell: ({ row }) => <Outcomes job={row.original} />,
@@ -151,7 +168,7 @@ const columns: Column<BenchmarkJob>[] = [
       priority: 4,
       width: '9rem',
       lines: () => 1,
-      title: 'Completed, failed, timed out, canceled',
+      title: 'Completed, failed, timed out, canceled; sorted by failed and timed out',
       export: {
         n_completed: (job) => ofAllRuns(job, ({ completed }) => completed),
         n_failed: (job) => ofAllRuns(job, ({ failed }) => failed),
@@ -161,6 +178,7 @@ const columns: Column<BenchmarkJob>[] = [
     },
   },
   {
+    accessorFn: longestRunMs,
     id: 'duration',
     header: 'Duration',
     cell: ({ row: { original: job } }) => {
@@ -180,6 +198,9 @@ const columns: Column<BenchmarkJob>[] = [
   optional(idColumn()),
 ]
 
+/** The API can't sort jobs, and each comes with its outcomes. */
+const maxSorted = 1_000
+
 const source = {
   noun: 'job',
   nouns: 'jobs',
@@ -195,7 +216,12 @@ const source = {
   },
   list: (query: BenchmarkJobListQuery) => benchmarkJobQueries.list(query),
   matches: jobMatches,
-  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => rows.filter(jobFilter(params, serviceNow())),
+  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => {
+    const filtered = rows.filter(jobFilter(params, serviceNow()))
+    const sort = readSort(params.sort, columns)
+    return sort ? sortRows(filtered, sort, columns) : filtered
+  },
+  rowsNeeded: ({ sort }: JobSearchParams) => (sort ? maxSorted : 0),
 }
 
 interface JobListProps {
@@ -212,6 +238,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
   const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
   const { params, filter, selectedRows } = list
   const chosen = useColumns(columns, list, 'jobColumns', savedColumns)
+  const sort = readSort(params.sort, columns)
   const router = useRouter()
   const cancel = useMutation(benchmarkRunMutations.cancelJob())
   const create = (
@@ -298,13 +325,21 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
           </FilterBar>
         }
         tools={
-          <ListMenus
-            source={source}
-            list={list}
-            columns={chosen}
-            call={{ path: '/v1/benchmark_jobs', method: 'benchmarkJobs.list', rows: 'jobs' }}
-            serviceUrl={serviceUrl}
-          />
+          <>
+            {sort && list.query.hasNextPage && <SortedPart list={list} />}
+            <ListMenus
+              source={source}
+              list={list}
+              columns={chosen}
+              call={{
+                path: '/v1/benchmark_jobs',
+                method: 'benchmarkJobs.list',
+                rows: 'jobs',
+                pageOnly: ({ sort }) => (sort ? [`sorted by ${sort}`] : []),
+              }}
+              serviceUrl={serviceUrl}
+            />
+          </>
         }
         empty={
           <EmptyState
@@ -325,7 +360,9 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
       >
         <DataTable
           {...list.table}
-          caption="Benchmark jobs, newest first"
+          caption={sort ? 'Benchmark jobs' : 'Benchmark jobs, newest first'}
+          sort={sort}
+          onSort={(next) => list.change({ sort: next ? writeSort(next) : undefined }, 'push')}
           columns={chosen.shown}
           rowHref={({ id }) => paths.benchmarkJob(id)}
           selection={{ ...list.selection, labelOf }}
@@ -338,6 +375,26 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
         <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
       )}
     </>
+  )
+}
+
+interface SortedPartProps {
+  list: {
+    loaded: readonly BenchmarkJob[]
+    isSearching: boolean
+    query: { data?: { pages: readonly { total_count?: number | null | undefined }[] } | undefined }
+  }
+}
+
+const SortedPart = ({ list: { loaded, isSearching, query } }: SortedPartProps) => {
+  const total = query.data?.pages[0]?.total_count
+  const of = total == null ? '' : ` of ${formatCount(total)}`
+  return (
+    <p role="status" className="tabular">
+      {isSearching
+        ? `Loading jobs to sort: ${formatCount(loaded.length)}${of}`
+        : `Sorted among the newest ${formatCount(loaded.length)}${of}`}
+    </p>
   )
 }
 
@@ -366,7 +423,7 @@ const Outcomes = ({ job }: { job: BenchmarkJob }) => {
   )
 }
 
-const maxAgents = 6
+const maxAgents = 2
 
 const maxMetricLength = 20
 
@@ -405,6 +462,19 @@ export const AgentScores = ({ job }: { job: BenchmarkJob }) => {
           {isOpen ? `Show only ${formatCount(maxAgents)}` : `and ${formatCount(more)} more`}
         </button>
       )}
+    </>
+  )
+}
+
+/** The best score and the number of agents, for narrow screens. */
+const BestScore = ({ job }: { job: BenchmarkJob }) => {
+  const [best, ...others] = useMemo(() => scoredAgents(job), [job])
+  const mean = best?.score?.mean
+  if (mean == null) return null
+  return (
+    <>
+      <b className="font-semibold">{threeDecimals(mean)}</b>
+      {others.length > 0 && <span className="text-muted"> best of {formatCount(others.length + 1)}</span>}
     </>
   )
 }

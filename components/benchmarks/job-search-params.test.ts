@@ -43,5 +43,6 @@ it.each<[Parameters<typeof jobFilter>[0], string[]]>([
 it('keeps all filters in the address and sends the API its own', () => {
   const params = JobSearchParams.parse({ name: 'x', state: 'running', agent: 'solv' })
   expect(jobsPath(params)).toBe('/benchmark-jobs?name=x&state=running&agent=solv')
+  expect(jobQueryOf({ ...params, sort: '-agents' })).toEqual({ name: 'x', limit: 100, include_total_count: true })
   expect(jobQueryOf(params)).toEqual({ name: 'x', limit: params.limit, include_total_count: true })
 })

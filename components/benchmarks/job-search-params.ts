@@ -6,12 +6,14 @@ import { type BenchmarkJob, BenchmarkJobListQuery, benchmarkJobStates } from '#l
 export const jobSources = ['harbor', 'benchmark', 'scenarios', 'imported'] as const
 export const jobAges = ['1h', '24h', '7d', '30d'] as const
 
-/** The API's query plus filters the API lacks, which apply to loaded rows. */
+/** The API's query plus filters and sorting the API lacks, which apply to loaded rows. */
 export const JobSearchParams = z.extend(BenchmarkJobListQuery, {
   state: z.optional(z.enum(benchmarkJobStates, `must be one of ${benchmarkJobStates.join(', ')}`)),
   source: z.optional(z.enum(jobSources, `must be one of ${jobSources.join(', ')}`)),
   agent: z.optional(z.string()),
   created: z.optional(z.enum(jobAges, `must be one of ${jobAges.join(', ')}`)),
+  /** A column ID, with a leading `-` for descending order. By default the newest come first. */
+  sort: z.optional(z.string()),
   columns: z.optional(z.string()),
 })
 export type JobSearchParams = z.output<typeof JobSearchParams>
@@ -21,9 +23,13 @@ export const jobQueryOf = ({
   source: _source,
   agent: _agent,
   created: _created,
+  sort,
   columns: _columns,
   ...query
-}: JobSearchParams): BenchmarkJobListQuery => query
+}: JobSearchParams): BenchmarkJobListQuery => (sort ? { ...query, limit: sortedPageSize } : query)
+
+/** Sorting reads many pages; larger ones could hold too many outcomes. */
+const sortedPageSize = 100
 
 export const jobsPath = (params: Partial<JobSearchParams>): string =>
   `${paths.benchmarkJobs()}${searchOf(params, pageDefaults)}`

@@ -32,6 +32,8 @@ export interface ListSource<Params extends ListParams, ListQuery, Page, PagePara
   matches?: (query: ListQuery) => (row: Row) => boolean
   /** Filters and order that only this page has, applied to the loaded rows. */
   arrange?: (rows: readonly Row[], params: Params) => readonly Row[]
+  /** Rows to load before the order is right, if the service has as many. */
+  rowsNeeded?: (params: Params) => number
   filters: Readonly<Record<string, FilterText>>
 }
 

@@ -81,8 +81,8 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
 
   const loadMore = hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined
   const isSearching =
-    arranged.length < Math.min(minRows, loaded.length) &&
-    loaded.length < maxSearched &&
+    ((arranged.length < Math.min(minRows, loaded.length) && loaded.length < maxSearched) ||
+      loaded.length < (source.rowsNeeded?.(settled) ?? 0)) &&
     hasNextPage &&
     !isFetchNextPageError &&
     !isPlaceholderData

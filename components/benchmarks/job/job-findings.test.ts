@@ -123,6 +123,8 @@ describe('failure groups', () => {
       failureGroupsOf(agentsOf(job), scaleOf(agentsOf(job), { threshold })).map(({ title, points }) => [title, points])
     expect(groups()).toEqual([['Failed without an exception', null]])
     expect(groups(5)).toContainEqual(['Scored below 5', null])
+    const lower = scaleOf(agentsOf(job), { threshold: 5, direction: 'lower' })
+    expect(failureGroupsOf(agentsOf(job), lower).map(({ title }) => title)).toContain('Scored above 5')
   })
 
   it.each([
