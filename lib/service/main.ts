@@ -17,6 +17,10 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
   drain: async (line) => (await import('./cli/drain.ts')).drain(line),
   activate: async (line) => (await import('./cli/drain.ts')).activate(line),
   import: async (line) => (await import('./cli/import.ts')).importJob(line),
+  gate: async (line) => {
+    const apiKey = takeVariable('DEVDECK_API_KEY')
+    await (await import('./cli/gate.ts')).gate(line, { apiKey, summaryFile: process.env.GITHUB_STEP_SUMMARY })
+  },
   'environments list': async (line) => (await import('./cli/environments.ts')).listBuilt(line),
   'environments clear': async (line) => (await import('./cli/environments.ts')).clearBuilt(line),
   recover: async (line) => (await import('./cli/recover.ts')).recover(line),
@@ -36,5 +40,6 @@ const main = async () => {
 main().catch(async (error: unknown) => {
   const { StartError } = await import('./kit/errors.ts')
   console.error(error instanceof StartError ? error.message : error)
-  process.exit(1)
+  // 1 would mean that the gate failed.
+  process.exit(process.argv[2] === 'gate' ? 2 : 1)
 })

@@ -1,10 +1,14 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { wrongKeysPerMinute } from '#lib/limits/wrong-key-limit.ts'
 import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
+import { runCommand } from '#lib/service/testing/process.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { startConsole, type TestConsole } from '../testing.ts'
+import { startConsole, startServer, type TestConsole } from '../testing.ts'
 
 /** An agent that answers scenario i with the i-th score, or times out. */
 const scriptedAgent = (name: string, scores: readonly (number | 'late')[]) =>
@@ -387,6 +391,65 @@ describe('GET /api/benchmark-jobs/compare', () => {
   })
 })
 
+describe('npm run service -- gate', () => {
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'devdeck-gate-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const gate = (flags: readonly string[], environment: Record<string, string> = {}) =>
+    runCommand(['gate', '--data-dir', folder, '--console', gateway.url, ...flags], {
+      DEVDECK_API_KEY: service.key,
+      ...environment,
+    }).ended
+  const compared = () => ['--baseline', job.id, '--jobs', later.id]
+
+  it('exits with 0 or 1 and writes JUnit, Markdown and the summary', async () => {
+    const [junit, markdown, summary] = ['junit.xml', 'gate.md', 'summary.md'].map((name) => join(folder, name))
+    const files = ['--junit', junit ?? '', '--markdown', markdown ?? '']
+    const inferior = ['--rule', 'non_inferior', '--margin', '0.5']
+    const passed = await gate([...compared(), ...inferior, ...files], { GITHUB_STEP_SUMMARY: summary ?? '' })
+    expect(passed, passed.stderr).toMatchObject({ code: 0, stderr: '' })
+    expect(passed.stdout).toMatch(/^Gate passed \(not worse .*\npassed {7}A in .*: difference 0\.000 .*\n$/)
+    const [first = '', second = '', third = ''] = [junit, markdown, summary].map((path) =>
+      readFileSync(path ?? '', 'utf8'),
+    )
+    expect(first).toContain('<testsuites tests="1" failures="0" errors="0">')
+    expect(second).toContain('**Gate passed')
+    expect(third).toBe(second)
+    const failed = await gate([...compared(), '--rule', 'superior'])
+    expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Gate failed .*\nfailed {7}A in /) })
+  })
+
+  it.each([
+    [['--rule', 'best'], '--rule must be one of'],
+    [['--rule', 'superior'], 'gate requires --jobs'],
+    [['--rule', 'non_inferior', '--jobs', 'bmj_none'], 'margin must be above 0'],
+    [['--rule', 'superior', '--jobs', 'bmj_none'], 'No benchmark job with ID bmj_none'],
+    [['--rule', 'superior', '--jobs', 'bmj_none', '--console', 'http://127.0.0.1:9'], 'Cannot reach the console'],
+  ])('exits with 2 for %j', async (flags, message) => {
+    const { code, stdout, stderr } = await gate(flags)
+    expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 })
+    expect(stderr).toContain(message)
+  })
+
+  it('exits with 2 for a wrong key, and does not follow a redirect', async () => {
+    const wrong = await gate([...compared(), '--rule', 'superior'], { DEVDECK_API_KEY: 'ak_wrong' })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('rejected the API key') })
+    const seen: unknown[] = []
+    const target = await startServer((request, response) => {
+      seen.push(request.headers)
+      response.end()
+    })
+    const redirect = await startServer((_, response) => response.writeHead(302, { location: target.url }).end())
+    const { code, stderr } = await gate([...compared(), '--rule', 'superior', '--console', redirect.url])
+    expect({ code, stderr, seen }).toEqual({ code: 2, stderr: expect.stringContaining('redirects to'), seen: [] })
+    redirect.close()
+    target.close()
+  })
+})
+
+// Last: afterwards this console refuses wrong keys for a minute.
 describe('access', () => {
   it('401 without a key or with a wrong one, 429 after too many wrong keys', async () => {
     expect((await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`)).status).toBe(401)

@@ -28,6 +28,14 @@ export interface CommandLine extends ServiceConfig {
   importChoices: BenchmarkJobImport
   deadlineSeconds: number
   drainMs: number
+  gate: {
+    console: string
+    jobs?: string
+    query: Record<string, string>
+    junit?: string
+    markdown?: string
+    waitMinutes: number
+  }
   /** Exits when stdin closes, so a killed parent leaves no orphan. */
   stopWithParent: boolean
 }
@@ -87,6 +95,7 @@ const ownDatasets = (): string[] => {
 }
 
 const percent = integer(0, 100)
+const gateRules = ['no_regression', 'superior', 'non_inferior'] as const
 
 const Flags = z.object({
   port: z._default(integer(0, 65_535), 4500),
@@ -129,7 +138,26 @@ const Flags = z.object({
   'judged-metric': z.optional(z.string()),
   deadline: z._default(duration, 10 * 60),
   in: z.optional(duration),
+  console: z._default(
+    text(/^https?:\/\/[^\s/?#@]+\/?$/, 'must be a URL such as http://localhost:3000'),
+    'http://localhost:3000',
+  ),
+  baseline: z.optional(z.string()),
+  jobs: z.optional(z.string()),
+  rule: z.optional(z.enum(gateRules, `must be one of ${gateRules.join(', ')}`)),
+  margin: z.optional(z.string()),
+  failures: z.optional(z.string()),
+  metric: z.optional(z.string()),
+  direction: z.optional(z.string()),
+  threshold: z.optional(z.string()),
+  junit: z.optional(z.string()),
+  markdown: z.optional(z.string()),
+  wait: z._default(integer(0, 10_000), 0),
 })
+
+/** Sent to the console as they are, which validates them. */
+const reportChoices = ['baseline', 'margin', 'failures', 'metric', 'direction', 'threshold'] as const
+const gateFlags = [...reportChoices, 'console', 'jobs', 'rule', 'junit', 'markdown', 'wait']
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = ['allow-private-network', 'stop-with-parent', 'strict-environments', 'validate-answers']
@@ -151,6 +179,7 @@ const commands = {
   drain: { flags: ['data-dir', 'deadline', 'in'], words: [], optionalWords: ['NODE'] },
   activate: { flags: ['data-dir'], words: ['NODE'] },
   import: { flags: ['data-dir', 'account', 'agent-name', 'model-name', 'judged-metric'], words: ['DIR or ZIP'] },
+  gate: { flags: ['data-dir', ...gateFlags], words: [] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
@@ -239,10 +268,24 @@ export const readCommandLine = (
     maxEnvironmentBytes: flags.data['max-environments'],
     agents: Object.fromEntries(flags.data.agent.map(splitAgent)),
     drainMs: flags.data['drain-seconds'] * 1000,
+    gate: gateOf(flags.data),
     validateResponses: flags.data['validate-answers'],
     stopWithParent: flags.data['stop-with-parent'],
   }
 }
+
+const gateOf = (flags: z.output<typeof Flags>): CommandLine['gate'] => ({
+  console: flags.console,
+  ...(flags.jobs !== undefined && { jobs: flags.jobs }),
+  query: Object.fromEntries(
+    [['gate', flags.rule] as const, ...reportChoices.map((name) => [name, flags[name]] as const)].flatMap(
+      ([name, value]) => (value === undefined ? [] : [[name, value]]),
+    ),
+  ),
+  ...(flags.junit !== undefined && { junit: flags.junit }),
+  ...(flags.markdown !== undefined && { markdown: flags.markdown }),
+  waitMinutes: flags.wait,
+})
 
 export const helpText = `Usage: npm run service -- [COMMAND] [OPTIONS]
 
@@ -257,6 +300,8 @@ Commands
   activate NODE       Cancel the drain of a node, or let a drained node get devboxes again
   import DIR|ZIP      Import results of Harbor or Terminal-Bench, or logs exported from Devdeck, into the running
                       service: one job, or a folder of many
+  gate                Compare jobs with a baseline through a running console. Exits with 0 if they pass, 1 if not, 2 if
+                      that can't be decided
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
   recover             Restore devboxes, snapshots and objects whose database records are lost. Stop the service first
@@ -318,6 +363,17 @@ import
   --model-name NAME   Model name for trials that don't record one
   --judged-metric KEY  Reward key to use as the score (reward, or the first key)
 
+gate
+  --console URL       The console (http://localhost:3000)
+  --jobs ID[,ID]      Jobs to judge
+  --baseline ID       Job or run to compare with (the first of --jobs)
+  --rule RULE         no_regression, superior or non_inferior
+  --margin X          With non_inferior: how much worse the mean may be
+  --failures RULE     zero or leave_out, as in reports; also --metric, --direction and --threshold
+  --junit FILE        Write the result as JUnit XML
+  --markdown FILE     Write the report as Markdown
+  --wait MINUTES      Wait for running jobs (0)
+
 recover
   --account NAME      Account for devboxes and snapshots without a record (local)
 
@@ -327,6 +383,7 @@ drain
 Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
 Environment
+  DEVDECK_API_KEY     Key that gate sends to the console (DIR/api-key for a console on this host)
   DEVDECK_API_KEYS    account:key,account:key; keys need at least ${minKeyLength} characters. If unset, a key is created
                       in DIR/api-key. Keys created with keys add are valid as well`
 
