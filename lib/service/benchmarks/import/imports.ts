@@ -113,7 +113,8 @@ export class Imports {
     }
     if (files.skipped > 0 && found.length > 1) skipped.push({ path: '.', reason: sentenceOf(files) })
     const [first] = jobs
-    if (!first) throw errors[0] ?? new NoJobError(noJob)
+    // A wrong choice is more useful to the caller than a broken job beside the others.
+    if (!first) throw errors.find((error) => error instanceof ServiceError) ?? errors[0] ?? new NoJobError(noJob)
     const { path: _, missing_names: __, ...fields } = first
     return { ...fields, jobs, skipped }
   }
