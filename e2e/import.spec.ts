@@ -47,8 +47,9 @@ test('a zip of jobs dropped on the job list is imported under the chosen names',
   await expect(page.getByRole('heading', { level: 1, name: /^nightly/ })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Clone job' })).toBeDisabled()
 
+  const jobId = new URL(page.url()).pathname.split('/').at(-1)
   const { runs } = await product.service.benchmarkRuns.list()
-  const run = runs.find(({ agent_name }) => agent_name === 'solver')
+  const run = runs.find(({ agent_name, job_id }) => agent_name === 'solver' && job_id === jobId)
   await page.goto(`${product.url}/benchmark-runs/${run?.id}`)
   await expect(page.getByRole('row', { name: /ship/ })).toContainText('0.250')
   await expect(page.getByText(/^1\.25 points/)).toBeVisible()
