@@ -1,7 +1,9 @@
 import { useId, useState } from 'react'
 import { Input } from '#components/ui/input.tsx'
 import { Select } from '#components/ui/select.tsx'
-import type { FailureRule, Report, ReportChoice } from '#lib/protocol/reports.ts'
+import { metricLabel } from '#lib/protocol/report-words.ts'
+import type { Direction, FailureRule, Report, ReportChoice } from '#lib/protocol/reports.ts'
+import { defaultDirection, isBuiltIn } from '#lib/statistics/metrics.ts'
 
 interface ChoiceProps {
   label: string
@@ -31,31 +33,46 @@ export const Choice = ({ label, value, options, onChange }: ChoiceProps) => {
 }
 
 interface ScoreChoiceProps {
-  report: Pick<Report, 'metric' | 'metrics' | 'threshold' | 'is_unit_range'>
-  threshold: number | undefined
-  onChange: (part: Pick<ReportChoice, 'metric'> | Pick<ReportChoice, 'threshold'>) => void
+  report: Pick<Report, 'metric' | 'metrics' | 'threshold' | 'is_unit_range' | 'lower_is_better'>
+  choice: ReportChoice
+  onChange: (part: Pick<ReportChoice, 'metric' | 'direction' | 'threshold'>) => void
 }
 
-/** Shown only if there are several metrics, or scores outside 0 to 1. */
-export const ScoreChoice = ({ report, threshold, onChange }: ScoreChoiceProps) => {
-  const { metric, metrics, is_unit_range } = report
-  const options = metrics.map((each) => ({ value: each, label: each }))
+/** A threshold is only offered if scores are outside 0 to 1, or if lower is better. */
+export const ScoreChoice = ({ report, choice: { threshold }, onChange }: ScoreChoiceProps) => {
+  const { metric, metrics, is_unit_range, lower_is_better } = report
+  const hasRewards = metrics.some((each) => !isBuiltIn(each))
+  const own = { value: '', label: hasRewards ? "Each job's own" : 'Score' }
+  const options = metrics.map((each) => ({ value: each, label: metricLabel(each) }))
   return (
     <>
-      {(options.length > 1 || (metric === null && options.length > 0)) && (
+      {options.length > 0 && (
         <Choice
           label="Metric"
           value={metric ?? ''}
-          options={metric === null ? [{ value: '', label: "Each job's own" }, ...options] : options}
-          onChange={(chosen) => onChange({ metric: chosen || undefined })}
+          options={metric === null || !hasRewards ? [own, ...options] : options}
+          onChange={(chosen) => onChange({ metric: chosen || undefined, direction: undefined, threshold: undefined })}
         />
       )}
-      {(!is_unit_range || threshold !== undefined) && (
+      <Choice
+        label="Better"
+        value={lower_is_better ? 'lower' : 'higher'}
+        options={directions}
+        onChange={(chosen) =>
+          onChange({ direction: chosen === defaultDirection(metric) ? undefined : (chosen as Direction) })
+        }
+      />
+      {(!is_unit_range || lower_is_better || threshold !== undefined) && (
         <ThresholdField value={threshold} onChange={(chosen) => onChange({ threshold: chosen })} />
       )}
     </>
   )
 }
+
+const directions = [
+  { value: 'higher', label: 'Higher' },
+  { value: 'lower', label: 'Lower' },
+]
 
 interface ThresholdFieldProps {
   value: number | undefined

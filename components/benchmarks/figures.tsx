@@ -8,7 +8,16 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { aboutScenarios, countOf, formatP, labelOf, pText, threeDecimals } from '#lib/protocol/report-words.ts'
+import {
+  aboutScenarios,
+  countOf,
+  formatP,
+  labelOf,
+  metricLabel,
+  metricText,
+  pText,
+  threeDecimals,
+} from '#lib/protocol/report-words.ts'
 import type { AgentFigures, PairFigures, ReportChoice } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from './benchmark-state.tsx'
 import { sideBySidePath, sideText } from './side-by-side/search-params.ts'
@@ -34,8 +43,8 @@ export const ScoreWithN = ({ score, n, title }: { score: string; n: number | str
 
 export const MeanHeader = ({ metric }: { metric: string | null | undefined }) =>
   metric ? (
-    <span title={`Mean ${metric}`}>
-      Mean <VisibleText max={24}>{metric}</VisibleText>
+    <span title={`Mean ${metricLabel(metric)}`}>
+      Mean <VisibleText max={24}>{metricLabel(metric)}</VisibleText>
     </span>
   ) : (
     'Mean score'
@@ -44,10 +53,20 @@ export const MeanHeader = ({ metric }: { metric: string | null | undefined }) =>
 export const ScoreText = ({ score }: { score: number | null | undefined }) =>
   score == null ? <span className="text-muted">None</span> : threeDecimals(score)
 
-export const signed = (value: number): string => (value > 0 ? `+${threeDecimals(value)}` : threeDecimals(value))
+export const signed = (value: number, metric?: string | null): string =>
+  `${value > 0 ? '+' : ''}${metricText(metric, value)}`
 
-export const PairInterval = ({ pair: { ci_low, ci_high, reasons } }: { pair: PairFigures }) =>
-  ci_low === null || ci_high === null ? <Missing why={reasons.ci_low} /> : `${signed(ci_low)} to ${signed(ci_high)}`
+interface PairIntervalProps {
+  pair: PairFigures
+  metric: string | null
+}
+
+export const PairInterval = ({ pair: { ci_low, ci_high, reasons }, metric }: PairIntervalProps) =>
+  ci_low === null || ci_high === null ? (
+    <Missing why={reasons.ci_low} />
+  ) : (
+    `${signed(ci_low, metric)} to ${signed(ci_high, metric)}`
+  )
 
 export const PairP = ({ pair: { p_value, p_adjusted, method, reasons } }: { pair: PairFigures }) =>
   p_value === null ? (
@@ -95,18 +114,22 @@ export const agentColumns = <Row extends RowData>(figuresOf: (row: Row) => Agent
       id: 'mean',
       header: () => <MeanHeader metric={metric} />,
       cell: cell(({ mean, n_scenarios, reasons }) =>
-        mean === null ? <Missing why={reasons.mean} /> : <ScoreWithN score={threeDecimals(mean)} n={n_scenarios} />,
+        mean === null ? (
+          <Missing why={reasons.mean} />
+        ) : (
+          <ScoreWithN score={metricText(metric, mean)} n={n_scenarios} />
+        ),
       ),
       meta: { priority: 2, width, align: 'right' },
     }),
-    interval: (width: Width): Column<Row> => ({
+    interval: (metric: string | null, width: Width): Column<Row> => ({
       id: 'interval',
       header: '95% CI',
       cell: cell(({ ci_low, ci_high, reasons }) =>
         ci_low === null || ci_high === null ? (
           <Missing why={reasons.ci_low} />
         ) : (
-          `${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
+          `${metricText(metric, ci_low)} to ${metricText(metric, ci_high)}`
         ),
       ),
       meta: { priority: 3, width, align: 'right' },

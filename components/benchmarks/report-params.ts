@@ -8,15 +8,23 @@ const number = z.pipe(
 
 export const reportParams = {
   failures: z.optional(z.enum(['zero', 'leave_out'], 'must be zero or leave_out')),
-  /** Default: each job's own metric. */
+  /** A reward key or built-in metric. Default: each job's own. */
   metric: z.optional(z.string().check(z.maxLength(256))),
+  /** Default: lower for built-in metrics, otherwise higher. */
+  direction: z.optional(z.enum(['higher', 'lower'], 'must be higher or lower')),
   /** Default: 1 for scores between 0 and 1. */
   threshold: z.optional(number),
 }
 const ReportParams = z.object(reportParams)
 
-export const choiceOf = ({ failures = 'zero', metric, threshold }: z.output<typeof ReportParams>): ReportChoice => ({
+export const choiceOf = ({
+  failures = 'zero',
+  metric,
+  direction,
+  threshold,
+}: z.output<typeof ReportParams>): ReportChoice => ({
   failures,
   metric,
+  direction,
   threshold,
 })

@@ -87,7 +87,7 @@ export const ComparePage = () => {
               onChange={(baseline) => change({ baseline }, 'push')}
             />
             <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
-            <ScoreChoice report={report} threshold={settled.threshold} onChange={(part) => change(part, 'push')} />
+            <ScoreChoice report={report} choice={choiceOf(settled)} onChange={(part) => change(part, 'push')} />
             <JobChoice
               compared={report.jobs.map(({ id }) => id)}
               onChoose={(ids) => change({ jobs: ids.join(','), ...(report.jobs.length === 1 && noBaseline) }, 'push')}

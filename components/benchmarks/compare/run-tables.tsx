@@ -78,7 +78,7 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
       meta: { priority: 3, width: isUsed ? '13%' : '17%', lines: () => 1 },
     },
     agentFigures.mean(metric, '9rem'),
-    agentFigures.interval('9rem'),
+    agentFigures.interval(metric, '9rem'),
     agentFigures.passes('7rem'),
     {
       id: 'counts',
@@ -113,10 +113,16 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
 }
 
 export const DifferenceTable = ({ report, choice }: { report: CompareReport; choice: ReportChoice }) => {
-  const { failures, metric, threshold } = choice
+  const { failures, metric, direction, threshold } = choice
   const columns = useMemo(
-    () => differenceColumns(runNames(report), sameAgentJob(report), { failures, metric, threshold }),
-    [report, failures, metric, threshold],
+    () =>
+      differenceColumns(runNames(report), sameAgentJob(report), report.metric, {
+        failures,
+        metric,
+        direction,
+        threshold,
+      }),
+    [report, failures, metric, direction, threshold],
   )
   return (
     <section aria-label="Differences" className="space-y-2">
@@ -144,6 +150,7 @@ const noPairsText = ({ agents }: CompareReport): string => {
 const differenceColumns = (
   name: NameOf,
   baselineJob: (pair: ComparedPair) => string | undefined,
+  metric: string | null,
   choice: ReportChoice,
 ): Column<ComparedPair>[] => [
   {
@@ -155,11 +162,11 @@ const differenceColumns = (
     },
     meta: { priority: 1, lines: () => 2 },
   },
-  differenceColumn(signed),
+  differenceColumn((difference) => signed(difference, metric)),
   {
     id: 'interval',
     header: '95% CI',
-    cell: ({ row }) => <PairInterval pair={row.original} />,
+    cell: ({ row }) => <PairInterval pair={row.original} metric={metric} />,
     meta: { priority: 3, width: '10rem', align: 'right' },
   },
   ...significanceColumns<ComparedPair>('Scenarios that only the run or only the baseline passes', choice),

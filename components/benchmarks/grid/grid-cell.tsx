@@ -2,7 +2,9 @@ import { memo } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { metricText } from '#lib/protocol/report-words.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { passes } from '#lib/statistics/tallies.ts'
 import { outcomeLook } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
@@ -30,7 +32,7 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
       aria-colindex={column + 2}
       data-column={column}
       tabIndex={isFocused ? 0 : -1}
-      style={score === null ? undefined : ({ '--score': percentOf(score, scale) } as React.CSSProperties)}
+      style={score === null ? undefined : ({ '--score': qualityOf(score, scale) } as React.CSSProperties)}
       className={classes(
         'relative h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
         score !== null && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
@@ -40,7 +42,7 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
       <span className="sr-only">{cellLabel(cell, rule, scale)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
         <span className={classes('tabular shrink-0', !isSingleState && 'min-w-8.5', score === null && 'text-muted')}>
-          {score === null ? '–' : formatScore(score)}
+          {score === null ? '–' : scoreText(score, scale)}
         </span>
         {attempts.length > maxMarks ? (
           <span className="tabular text-xs">
@@ -76,21 +78,31 @@ const StateWord = ({ state }: { state: string }) => {
   )
 }
 
-const percentOf = (score: number, { low, high }: Pick<GridScale, 'low' | 'high'>) =>
-  `${100 * Math.min(1, Math.max(0, (score - low) / (high - low || 1)))}%`
+type Range = Pick<GridScale, 'low' | 'high' | 'lower_is_better'>
+
+/** 100% for the best score. */
+const qualityOf = (score: number, { low, high, lower_is_better }: Range) => {
+  const part = Math.min(1, Math.max(0, (score - low) / (high - low || 1)))
+  return `${100 * (lower_is_better ? 1 - part : part)}%`
+}
+
+export const scoreText = (score: number, { metric }: Pick<GridScale, 'metric'>): string =>
+  isBuiltIn(metric) ? metricText(metric, score) : formatScore(score)
+
+const unitRange: Range = { low: 0, high: 1, lower_is_better: false }
 
 const letters: Record<string, string> = { FAILED: 'E', TIMEOUT: 'T', CANCELED: 'C' }
 
 interface AttemptMarkProps {
   attempt: Pick<ScenarioOutcome, 'state' | 'score'>
-  scale?: Pick<GridScale, 'low' | 'high'>
+  scale?: Range
 }
 
-/** A square filled in proportion to the score, or a letter if there is none. */
-export const AttemptMark = ({ attempt: { state, score }, scale = { low: 0, high: 1 } }: AttemptMarkProps) =>
+/** A square filled the more the better the score, or a letter if there is none. */
+export const AttemptMark = ({ attempt: { state, score }, scale = unitRange }: AttemptMarkProps) =>
   state === 'COMPLETED' && score != null ? (
     <span
-      style={{ '--part': percentOf(score, scale) } as React.CSSProperties}
+      style={{ '--part': qualityOf(score, scale) } as React.CSSProperties}
       className="size-2.5 shrink-0 rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
     />
   ) : (
@@ -104,7 +116,7 @@ const scoreLabel = ({ attempts, score, state }: GridCell, rule: FailureRule, sca
   const [only] = attempts
   if (!only || state === null) return 'no outcome yet'
   const value = score[rule]
-  const scored = value === null ? 'no score' : formatScore(value)
+  const scored = value === null ? 'no score' : scoreText(value, scale)
   const labelOf = (attempt: ScenarioOutcome) => attemptLabel(attempt, scale)
   if (attempts.length === 1) return `${scored}, ${labelOf(only)}`
   return `${scored} over ${attempts.length} attempts: ${attempts.map(labelOf).join(', ')}`
@@ -112,5 +124,5 @@ const scoreLabel = ({ attempts, score, state }: GridCell, rule: FailureRule, sca
 
 const attemptLabel = ({ state, score }: ScenarioOutcome, scale: GridScale): string => {
   if (state !== 'COMPLETED' || score == null) return (outcomeLook(state)?.word ?? state).toLowerCase()
-  return passes(score, scale) ? 'passed' : `scored ${formatScore(score)}`
+  return passes(score, scale) ? 'passed' : `scored ${scoreText(score, scale)}`
 }

@@ -1,5 +1,6 @@
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
+import { defaultDirection } from '#lib/statistics/metrics.ts'
 import type { JobView } from '../job/search-params.ts'
 import type { AgentRow } from '../job-figures.ts'
 import { type AttemptFilter, environmentDiffers, type GridCell, otherGroup, type ScenarioRow } from './scenario-grid.ts'
@@ -52,8 +53,14 @@ const collator = new Intl.Collator('en', { numeric: true })
 
 type Key = (row: ScenarioRow) => number | null
 
-const byOrder = ({ sort = 'disagreement', failures = 'zero' }: JobView) => {
-  const mean: Key = (row) => row.mean[failures]
+const byOrder = ({
+  sort = 'disagreement',
+  failures = 'zero',
+  metric,
+  direction = defaultDirection(metric),
+}: JobView) => {
+  const meanOf: Key = (row) => row.mean[failures]
+  const mean = direction === 'lower' ? descending(meanOf) : meanOf
   if (sort === 'name') return byKeys()
   if (sort === 'hardest') return byKeys(mean)
   if (sort === 'easiest') return byKeys(descending(mean))

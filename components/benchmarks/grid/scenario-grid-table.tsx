@@ -10,8 +10,8 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { agentLabel } from '#lib/protocol/report-words.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { meanOf } from '#lib/statistics/means.ts'
-import { type AgentRow, formatScore, shortLabels } from '../job-figures.ts'
-import { CellView } from './grid-cell.tsx'
+import { type AgentRow, shortLabels } from '../job-figures.ts'
+import { CellView, scoreText } from './grid-cell.tsx'
 import type { GridLine } from './grid-view.ts'
 import type { GridScale, ScenarioRow } from './scenario-grid.ts'
 
@@ -148,7 +148,7 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
               <Fragment key={line.key}>
                 {gapBefore(item)}
                 {line.kind === 'group' ? (
-                  <GroupLine line={line} index={item.index} agents={agents.length} rule={rule} />
+                  <GroupLine line={line} index={item.index} agents={agents.length} scale={scale} rule={rule} />
                 ) : (
                   <ScenarioLine
                     row={line.row}
@@ -211,12 +211,12 @@ const ScenarioLine = memo(({ row, index, scale, rule, focusedColumn, openColumn 
   </tr>
 ))
 
-interface GroupLineProps extends Pick<ScenarioLineProps, 'index' | 'rule'> {
+interface GroupLineProps extends Pick<ScenarioLineProps, 'index' | 'scale' | 'rule'> {
   line: Extract<GridLine, { kind: 'group' }>
   agents: number
 }
 
-const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps) => (
+const GroupLine = ({ line: { name, rows }, index, agents, scale, rule }: GroupLineProps) => (
   <tr aria-rowindex={index + 2} className="bg-surface-2">
     <th
       scope="row"
@@ -232,7 +232,7 @@ const GroupLine = ({ line: { name, rows }, index, agents, rule }: GroupLineProps
       return (
         // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
         <td key={column} className="tabular border-b border-l border-line px-2 whitespace-nowrap">
-          {mean === null ? '–' : `${formatScore(mean)} `}
+          {mean === null ? '–' : `${scoreText(mean, scale)} `}
           <span className="text-muted">(n = {formatCount(scores.length)})</span>
         </td>
       )

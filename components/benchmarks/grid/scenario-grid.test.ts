@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { judgedBy } from '#lib/protocol/metrics.ts'
 import type { JobView } from '../job/search-params.ts'
 import { suspiciousScenarios } from '../job/suspicious-list.tsx'
 import { jobOf } from '../job/testing.ts'
@@ -95,7 +96,7 @@ describe('control agents', () => {
 
 describe('scores outside 0 and 1', () => {
   const job = jobOf({ a: { s: [40, 50] }, b: { s: [-10, 50] } })
-  const rowOf = (threshold?: number) => scenarioRows(job, agentRows(job), {}, threshold)[0]
+  const rowOf = (threshold?: number) => scenarioRows(job, agentRows(job), {}, { threshold })[0]
 
   it('pass only at a threshold', () => {
     expect(rowOf()?.cells.map(({ passes, repeats }) => [passes.zero, repeats])).toEqual([
@@ -109,16 +110,32 @@ describe('scores outside 0 and 1', () => {
     expect(rowOf(45)?.n_disagreeing).toBe(2)
   })
 
+  it('pass at or below a threshold where lower is better', () => {
+    const choice = { direction: 'lower', threshold: 45 } as const
+    const [row] = scenarioRows(job, agentRows(job), {}, choice)
+    expect(row?.cells.map(({ passes, repeats }) => [passes.zero, repeats.passed])).toEqual([
+      [true, 1],
+      [true, 1],
+    ])
+    // A failure has no score that could be a good one, and a cost is spent either way.
+    const failing = jobOf({ a: { s: ['FAILED', 40] } })
+    expect(scenarioRows(failing, agentRows(failing), {}, choice)[0]?.cells[0]?.score.zero).toBe(40)
+    const [outcome] = failing.benchmark_outcomes ?? []
+    for (const each of outcome?.scenario_outcomes ?? []) each.duration_ms = each.state === 'FAILED' ? 100 : 300
+    const timed = judgedBy(failing, '@duration_ms')
+    expect(scenarioRows(timed, agentRows(timed), {}, { metric: '@duration_ms' })[0]?.cells[0]?.score.zero).toBe(200)
+  })
+
   it('are colored from lowest to highest', () => {
-    expect(gridScale(agentRows(job), undefined)).toMatchObject({ low: -10, high: 50, threshold: null })
-    expect(gridScale(agentRows(jobOf({ a: { s: 0.5 } })), undefined)).toMatchObject({ low: 0, high: 1, threshold: 1 })
+    expect(gridScale(agentRows(job), {})).toMatchObject({ low: -10, high: 50, threshold: null })
+    expect(gridScale(agentRows(jobOf({ a: { s: 0.5 } })), {})).toMatchObject({ low: 0, high: 1, threshold: 1 })
   })
 
   it('make no scenario suspicious without a threshold', () => {
     const found = (threshold?: number) => {
       const of = jobOf({ a: { s: 40 }, b: { s: 50 }, nop: { s: 45 }, oracle: { s: 60 } })
       const agents = agentRows(of)
-      const suspicious = suspiciousScenarios(scenarioRows(of, agents, {}, threshold), agents, null)
+      const suspicious = suspiciousScenarios(scenarioRows(of, agents, {}, { threshold }), agents, null)
       return Object.entries(suspicious).flatMap(([kind, rows]) => (rows.length > 0 ? kind : []))
     }
     expect(found()).toEqual([])

@@ -2,10 +2,11 @@ import type { KnownScenario } from '#lib/client/scenario-definitions.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { failureOf, withoutControls } from '#lib/protocol/failure-groups.ts'
 import { unnamedScenario } from '#lib/protocol/outcome-ids.ts'
-import type { FailureRule } from '#lib/protocol/reports.ts'
+import type { FailureRule, ReportChoice } from '#lib/protocol/reports.ts'
 import type { ScoreScale } from '#lib/statistics/figures.ts'
 import type { Repeats } from '#lib/statistics/flaky.ts'
 import { meanOf } from '#lib/statistics/means.ts'
+import { type CountingRule, countingRule, defaultDirection } from '#lib/statistics/metrics.ts'
 import { passes, scaleOf, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { AgentRow } from '../job-figures.ts'
 
@@ -49,7 +50,7 @@ export const failureFilter = (agents: readonly AgentRow[], key: string, scale: S
   return (outcome, at) => counted.has(agents[at] as AgentRow) && failureOf(outcome, scale)?.key === key
 }
 
-export const countedScore = (outcome: ScenarioOutcome, rule: FailureRule): number | null =>
+export const countedScore = (outcome: ScenarioOutcome, rule: CountingRule): number | null =>
   scoreThatCounts(outcome, rule) ?? null
 
 /** Explains how an attempt counts in the mean if that differs from its score. */
@@ -66,13 +67,24 @@ export const countedNote = (outcome: Pick<ScenarioOutcome, 'state' | 'score' | '
 export interface GridScale extends ScoreScale {
   low: number
   high: number
+  metric: string | undefined
+  counting: Record<FailureRule, CountingRule>
 }
 
-export const gridScale = (agents: readonly AgentRow[], threshold: number | undefined): GridScale => {
+export type ScaleChoice = Pick<ReportChoice, 'metric' | 'direction' | 'threshold'>
+
+export const gridScale = (
+  agents: readonly AgentRow[],
+  { metric, direction = defaultDirection(metric), threshold }: ScaleChoice,
+): GridScale => {
   const outcomes = agents.flatMap(({ outcome }) => outcome?.scenario_outcomes ?? [])
-  const scale = scaleOf([{ outcomes }], { threshold })
+  const counting = {
+    zero: countingRule('zero', metric, direction),
+    leave_out: countingRule('leave_out', metric, direction),
+  }
+  const scale = { ...scaleOf([{ outcomes }], { metric, direction, threshold }), metric, counting }
   if (scale.is_unit_range) return { ...scale, low: 0, high: 1 }
-  const ends = countedOf(outcomes, 'zero')
+  const ends = countedOf(outcomes, counting.zero)
   const low = ends.reduce((least, each) => Math.min(least, each), 0)
   return { ...scale, low, high: ends.reduce((most, each) => Math.max(most, each), low) }
 }
@@ -84,9 +96,9 @@ export const scenarioRows = (
   job: BenchmarkJob,
   agents: readonly AgentRow[],
   known: KnownScenarios = {},
-  threshold?: number,
+  choice: ScaleChoice = {},
 ): ScenarioRow[] => {
-  const scale = gridScale(agents, threshold)
+  const scale = gridScale(agents, choice)
   const counted = new Set(withoutControls(agents, ({ name }) => name))
   const found = new Map<string, { name: string; attempts: ScenarioOutcome[][] }>()
   const rowOf = (given: string) => {
@@ -123,10 +135,11 @@ export const scenarioRows = (
   })
 }
 
-const cellOf = (attempts: readonly ScenarioOutcome[], scale: ScoreScale): GridCell => {
+const cellOf = (attempts: readonly ScenarioOutcome[], scale: GridScale): GridCell => {
   const states = new Set(attempts.map(({ state }) => state))
-  const scores = countedOf(attempts, 'zero')
-  const score = { zero: meanOf(scores), leave_out: meanOf(countedOf(attempts, 'leave_out')) }
+  const { counting } = scale
+  const scores = countedOf(attempts, counting.zero)
+  const score = { zero: meanOf(scores), leave_out: meanOf(countedOf(attempts, counting.leave_out)) }
   return {
     attempts,
     score,
@@ -137,7 +150,7 @@ const cellOf = (attempts: readonly ScenarioOutcome[], scale: ScoreScale): GridCe
   }
 }
 
-const countedOf = (attempts: readonly ScenarioOutcome[], rule: FailureRule): number[] =>
+const countedOf = (attempts: readonly ScenarioOutcome[], rule: CountingRule): number[] =>
   attempts.flatMap((attempt) => countedScore(attempt, rule) ?? [])
 
 const longest = (timed: readonly { duration_ms?: number | null | undefined }[]): number | null =>

@@ -52,7 +52,11 @@ interface ScenarioSectionProps {
 export const ScenarioSection = ({ jobId, rows, agents, found, known, view, change }: ScenarioSectionProps) => {
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
   const rule = view.failures ?? 'zero'
-  const scale = useMemo(() => gridScale(agents, view.threshold), [agents, view.threshold])
+  const { metric, direction, threshold } = view
+  const scale = useMemo(
+    () => gridScale(agents, { metric, direction, threshold }),
+    [agents, metric, direction, threshold],
+  )
   const filter = useMemo(
     () => (view.failure === undefined ? undefined : failureFilter(agents, view.failure, scale)),
     [agents, view.failure, scale],
@@ -159,15 +163,19 @@ const orders = [
   { value: 'slowest', label: 'Slowest first' },
 ]
 
-const scoreLabels = ({ is_unit_range, threshold }: GridScale) => ({
+const scoreLabels = ({ is_unit_range, threshold, lower_is_better }: GridScale) => ({
   pass:
     threshold === null
       ? 'Passes (needs a threshold)'
       : is_unit_range && threshold === 1
         ? 'Score 1'
-        : `${threshold} or more`,
+        : `${threshold} or ${lower_is_better ? 'less' : 'more'}`,
   partial:
-    is_unit_range && threshold === 1 ? 'Between 0 and 1' : threshold === null ? 'Other than 0' : 'Lower, but not 0',
+    is_unit_range && threshold === 1
+      ? 'Between 0 and 1'
+      : threshold === null
+        ? 'Other than 0'
+        : `${lower_is_better ? 'Higher' : 'Lower'}, but not 0`,
   zero: 'Score 0',
   none: 'No score',
 })
@@ -266,7 +274,13 @@ const marks = (low: number, high: number): [label: string, state: string, score?
   ['no score', 'COMPLETED'],
 ]
 
-const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasDiffering: boolean }) => (
+const Legend = ({
+  scale: { low, high, lower_is_better },
+  hasDiffering,
+}: {
+  scale: GridScale
+  hasDiffering: boolean
+}) => (
   <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
     <span className="inline-flex items-center gap-1.5">
       Score {formatEnd(low)}
@@ -279,7 +293,7 @@ const Legend = ({ scale: { low, high }, hasDiffering }: { scale: GridScale; hasD
     <span>One mark per attempt:</span>
     {marks(low, high).map(([label, state, score]) => (
       <span key={label} className="inline-flex items-center gap-1.5">
-        <AttemptMark attempt={{ state, score }} scale={{ low, high }} />
+        <AttemptMark attempt={{ state, score }} scale={{ low, high, lower_is_better }} />
         {label}
       </span>
     ))}

@@ -1,4 +1,5 @@
-import { threeDecimals } from '#lib/protocol/report-words.ts'
+import { metricText } from '#lib/protocol/report-words.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 
 interface IntervalBarProps {
   value: number
@@ -22,13 +23,18 @@ export const roundUp = (value: number): number => {
   return Number((step * power).toPrecision(1))
 }
 
+/** Rounded ends need no decimals. */
+export const axisText = (metric: string | null, end: number): string =>
+  isBuiltIn(metric) ? metricText(metric, end) : `${end}`
+
 interface IntervalCellProps extends Omit<IntervalBarProps, 'from' | 'to'> {
   axis: { low: number; high: number }
+  metric: string | null
   reason: string | undefined
   title?: string | undefined
 }
 
-export const IntervalCell = ({ axis, reason, title, ...bar }: IntervalCellProps) => (
+export const IntervalCell = ({ axis, metric, reason, title, ...bar }: IntervalCellProps) => (
   <span className="flex items-center gap-3">
     <span className="w-20 shrink-0">
       <IntervalBar {...bar} from={axis.low} to={axis.high} />
@@ -39,7 +45,7 @@ export const IntervalCell = ({ axis, reason, title, ...bar }: IntervalCellProps)
       </span>
     ) : (
       <span className="tabular whitespace-nowrap" title={title}>
-        {threeDecimals(bar.low)} to {threeDecimals(bar.high)}
+        {metricText(metric, bar.low)} to {metricText(metric, bar.high)}
       </span>
     )}
   </span>

@@ -62,8 +62,8 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   useEffect(() => (isActive ? followJob(client, job.id) : undefined), [client, job.id, isActive])
   const path = useMemo(() => jobViewPath(job.id), [job.id])
   const { view, change } = useAddress({ schema: JobView, path })
-  const { failures, metric, threshold } = choiceOf(view)
-  const choice = useMemo(() => ({ failures, metric, threshold }), [failures, metric, threshold])
+  const { failures, metric, direction, threshold } = choiceOf(view)
+  const choice = useMemo(() => ({ failures, metric, direction, threshold }), [failures, metric, direction, threshold])
   const group = metadataKeyOf(view.group) ?? undefined
   const grouped = useMemo(() => ({ ...choice, group }), [choice, group])
   const report = useJobReport(job, grouped)
@@ -72,11 +72,15 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   const ids = useMemo(() => scenarioIdsOf(job), [job])
   const known = useQuery({ ...benchmarkJobQueries.scenarios(job.id, ids), enabled: ids.length > 0 })
   const { data } = known
-  const rows = useMemo(() => scenarioRows(judged, agents, data, threshold), [judged, agents, data, threshold])
+  const rows = useMemo(() => scenarioRows(judged, agents, data, choice), [judged, agents, data, choice])
   const groupKeys = useMemo(() => groupingKeys(rows), [rows])
-  const scale = useMemo(() => gridScale(agents, threshold), [agents, threshold])
+  const scale = useMemo(() => gridScale(agents, choice), [agents, choice])
   const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
-  const unscored = useMemo(() => unscoredOf(rows, agents), [rows, agents])
+  const unscored = useMemo(() => {
+    // Rerun what has no score of the job, whichever metric is on screen.
+    const own = metric === undefined ? agents : agentRows(job)
+    return unscoredOf(metric === undefined ? rows : scenarioRows(job, own), own)
+  }, [rows, agents, job, metric])
   return (
     <>
       <Header job={job} unscored={unscored} choice={choice} />
@@ -102,7 +106,9 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
           />
         )}
         {report.data && <ScoreAgainstCost report={report.data} name={namesOf(report.data.agents)} />}
-        {scale.is_unit_range && <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />}
+        {scale.is_unit_range && !scale.lower_is_better && (
+          <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />
+        )}
         <ScenarioSection
           jobId={job.id}
           rows={rows}
@@ -208,7 +214,7 @@ interface FindingsProps extends FailuresProps {
 const Findings = memo(({ found, rows, agents, scale, change }: FindingsProps) => (
   <>
     {/* Other score ranges have no maximum. */}
-    {scale.is_unit_range && <LostPointsTable rows={rows} agents={agents} />}
+    {scale.is_unit_range && !scale.lower_is_better && <LostPointsTable rows={rows} agents={agents} />}
     <SuspiciousList
       found={found}
       rows={rows}

@@ -13,22 +13,14 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
-import { labelOf, passRule, sortPairs, threeDecimals } from '#lib/protocol/report-words.ts'
-import type {
-  AgentFigures,
-  AgentIdentity,
-  FailureRule,
-  PairFigures,
-  Report,
-  ReportChoice,
-  Verdict,
-} from '#lib/protocol/reports.ts'
+import { failureRule, labelOf, metricText, passRule, sortPairs } from '#lib/protocol/report-words.ts'
+import type { AgentFigures, AgentIdentity, PairFigures, Report, ReportChoice, Verdict } from '#lib/protocol/reports.ts'
 import { ruleOptions, ScoreChoice } from '../choice.tsx'
 import { differenceColumn, significanceColumns } from '../figures.tsx'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 import { ReportActions, tablesOf } from '../report-page.tsx'
 import { PairLines } from '../score.tsx'
-import { IntervalCell, roundUp } from './interval-bar.tsx'
+import { axisText, IntervalCell, roundUp } from './interval-bar.tsx'
 import { Leaderboard } from './leaderboard.tsx'
 import { benchmarkJobQueries, reportAddress } from './queries.ts'
 import type { JobView } from './search-params.ts'
@@ -66,9 +58,7 @@ export const JudgementSection = memo(({ job, report, agents, choice, change }: J
             options={ruleOptions}
             onChange={(failures) => change({ failures }, 'replace')}
           />
-          {data && (
-            <ScoreChoice report={data} threshold={choice.threshold} onChange={(part) => change(part, 'replace')} />
-          )}
+          {data && <ScoreChoice report={data} choice={choice} onChange={(part) => change(part, 'replace')} />}
           <span className="ml-auto flex flex-wrap items-center gap-1">
             <ReportActions
               name="report"
@@ -124,22 +114,17 @@ const VerdictBanner = ({ verdict: { lead, more, tone } }: { verdict: Verdict }) 
   )
 }
 
-const ruleNotes: Record<FailureRule, string> = {
-  zero: 'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts and attempts without a score count as 0; canceled attempts are excluded.',
-  leave_out:
-    'Means are over n scenarios, with attempts averaged per scenario. Failures, timeouts (scored or not) and canceled attempts are excluded.',
-}
-
 interface PairSectionProps {
   report: Report
   choice: ReportChoice
 }
 
-export const PairSection = ({ report: { rule, pairs, agents, ...scale }, choice }: PairSectionProps) => {
+export const PairSection = ({ report, choice }: PairSectionProps) => {
+  const { pairs, agents, metric } = report
   const [isExpanded, setIsExpanded] = useState(false)
   const rows = useMemo(() => sortPairs(pairs), [pairs])
   const shown = useMemo(() => (isExpanded ? rows : rows.slice(0, maxCollapsed)), [rows, isExpanded])
-  const columns = useMemo(() => columnsOf(agents, axisOf(shown), choice), [agents, shown, choice])
+  const columns = useMemo(() => columnsOf(agents, axisOf(shown), metric, choice), [agents, shown, metric, choice])
   return (
     <section aria-label="Pairs" className="space-y-2">
       {pairs.length > 0 && (
@@ -166,7 +151,8 @@ export const PairSection = ({ report: { rule, pairs, agents, ...scale }, choice 
       )}
       {agents.length > 0 && (
         <p className="max-w-prose text-sm text-muted">
-          {ruleNotes[rule]} {passRule(scale)}
+          Means are over n scenarios, with attempts averaged per scenario. {failureRule(report)} Canceled attempts are
+          excluded. {passRule(report)}
         </p>
       )}
     </section>
@@ -183,7 +169,12 @@ const axisOf = (pairs: readonly PairFigures[]): number => {
   return [0.1, 0.25, 0.5, 1].find((end) => largest <= end) ?? roundUp(largest)
 }
 
-const columnsOf = (agents: readonly AgentFigures[], axis: number, choice: ReportChoice): Column<PairFigures>[] => {
+const columnsOf = (
+  agents: readonly AgentFigures[],
+  axis: number,
+  metric: string | null,
+  choice: ReportChoice,
+): Column<PairFigures>[] => {
   const labels = shortLabels(agents.map(({ agent_name: name, model_name: model }) => ({ name, model })))
   const byRun = new Map(agents.map(({ benchmark_run_id }, at) => [benchmark_run_id, labels[at]]))
   const nameOf = (agent: AgentIdentity) => byRun.get(agent.benchmark_run_id) ?? labelOf(agent)
@@ -194,15 +185,15 @@ const columnsOf = (agents: readonly AgentFigures[], axis: number, choice: Report
       cell: ({ row }) => <PairLines one={nameOf(row.original.a)} other={nameOf(row.original.b)} />,
       meta: { priority: 1, lines: () => 2 },
     },
-    ...figureColumns(axis, choice),
+    ...figureColumns(axis, metric, choice),
   ]
 }
 
-const figureColumns = (axis: number, choice: ReportChoice): Column<PairFigures>[] => [
-  differenceColumn(threeDecimals, '9rem'),
+const figureColumns = (axis: number, metric: string | null, choice: ReportChoice): Column<PairFigures>[] => [
+  differenceColumn((difference) => metricText(metric, difference), '9rem'),
   {
     id: 'interval',
-    header: `95% CI, axis -${axis} to ${axis}`,
+    header: `95% CI, axis ${axisText(metric, -axis)} to ${axisText(metric, axis)}`,
     cell: ({ row }) => {
       const { difference, ci_low, ci_high, reasons } = row.original
       return (
@@ -212,6 +203,7 @@ const figureColumns = (axis: number, choice: ReportChoice): Column<PairFigures>[
             low={ci_low}
             high={ci_high}
             axis={{ low: -axis, high: axis }}
+            metric={metric}
             reason={reasons.ci_low}
           />
         )

@@ -3,14 +3,14 @@ import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { agentLabel, byMean, repeatSuffixes, threeDecimals } from '#lib/protocol/report-words.ts'
+import { agentLabel, byMean, metricText, repeatSuffixes, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, FailureRule, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { agentColumns, hasUsage, MeanHeader, Missing, ScoreWithN, Unknown } from '../figures.tsx'
 import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
-import { axisFor, IntervalCell } from './interval-bar.tsx'
+import { axisFor, axisText, IntervalCell } from './interval-bar.tsx'
 
 interface Row {
   agent: AgentRow
@@ -43,6 +43,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
       byMean(
         ({ agent }) => agent.name,
         ({ figures }) => figures,
+        report?.lower_is_better,
       ),
     )
   const hasAttempts = rows.some(({ figures }) => largestOf(figures?.pass_at_k) > 1)
@@ -52,7 +53,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
   ]
   return (
     <DataTable
-      caption="Agents of the job, highest mean first, controls last"
+      caption="Agents of the job, best mean first, controls last"
       columns={columnsOf(report, rule).filter(({ id }) => !hidden.includes(id ?? ''))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
@@ -70,6 +71,7 @@ const agentFigures = agentColumns<Row>(({ figures }) => figures)
 
 const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[] => {
   const axis = axisOf(report)
+  const metric = report?.metric ?? null
   return [
     {
       id: 'rank',
@@ -96,12 +98,12 @@ const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[]
     {
       id: 'mean',
       header: () => <MeanHeader metric={report?.metric} />,
-      cell: ({ row: { original: row } }) => <Mean {...row} rule={rule} />,
+      cell: ({ row: { original: row } }) => <Mean {...row} rule={rule} metric={metric} />,
       meta: { priority: 2, lines: () => 2, width: '13rem', align: 'right' },
     },
     {
       id: 'interval',
-      header: `95% CI, axis ${axis.low} to ${axis.high}`,
+      header: `95% CI, axis ${axisText(metric, axis.low)} to ${axisText(metric, axis.high)}`,
       cell: ({ row }) => {
         const { figures } = row.original
         return (
@@ -111,6 +113,7 @@ const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[]
               low={figures.ci_low}
               high={figures.ci_high}
               axis={axis}
+              metric={metric}
               reason={figures.reasons.ci_low}
               title={methods[figures.method ?? '']}
             />
@@ -176,7 +179,7 @@ const axisOf = (report: Report | undefined) =>
     ? { low: 0, high: 1 }
     : axisFor(report.agents.flatMap(({ mean, ci_low, ci_high }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0]))
 
-const Mean = ({ agent, figures, other, rule }: Row & { rule: FailureRule }) => {
+const Mean = ({ agent, figures, other, rule, metric }: Row & { rule: FailureRule; metric: string | null }) => {
   if (agent.state === 'finished' && !agent.outcome) return <Missing why="No outcome" />
   if (figures === null) return <span className="text-muted">…</span>
   return (
@@ -185,7 +188,7 @@ const Mean = ({ agent, figures, other, rule }: Row & { rule: FailureRule }) => {
         <ReportedMean agent={agent} why={figures.reasons.mean} />
       ) : (
         <ScoreWithN
-          score={threeDecimals(figures.mean)}
+          score={metricText(metric, figures.mean)}
           n={figures.n_scenarios}
           title={`Mean over ${scenarioCounts(figures)}`}
         />
@@ -194,7 +197,7 @@ const Mean = ({ agent, figures, other, rule }: Row & { rule: FailureRule }) => {
         <span className="block text-xs leading-4 text-muted">
           {otherLabels[rule]}{' '}
           <span className="whitespace-nowrap">
-            {other.mean === null ? 'None' : `${threeDecimals(other.mean)} (n = ${formatCount(other.n_scenarios)})`}
+            {other.mean === null ? 'None' : `${metricText(metric, other.mean)} (n = ${formatCount(other.n_scenarios)})`}
           </span>
         </span>
       )}

@@ -12,7 +12,7 @@ const attempts = (scenario: string, ...scores: (number | 'E' | 'C')[]): Scenario
   }))
 
 const listed = (a: ScenarioOutcome[], b: ScenarioOutcome[], rule: 'zero' | 'leave_out' = 'zero') =>
-  disagreementsOf(a, b, { rule, threshold: 1 }).map(({ name, a, b, onlyOnePasses, gap }) => [
+  disagreementsOf(a, b, { rule, threshold: 1, lower_is_better: false }).map(({ name, a, b, onlyOnePasses, gap }) => [
     name,
     a,
     b,

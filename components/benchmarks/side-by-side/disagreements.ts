@@ -1,6 +1,7 @@
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
-import type { FailureRule } from '#lib/protocol/reports.ts'
+import type { ScoreScale } from '#lib/statistics/figures.ts'
 import { meanOf } from '#lib/statistics/means.ts'
+import type { CountingRule } from '#lib/statistics/metrics.ts'
 import { countedScore, inNameOrder, passes } from '#lib/statistics/tallies.ts'
 
 export interface Disagreement {
@@ -13,9 +14,8 @@ export interface Disagreement {
   gap: number
 }
 
-interface Rules {
-  rule: FailureRule
-  threshold: number | null
+interface Rules extends Pick<ScoreScale, 'threshold' | 'lower_is_better'> {
+  rule: CountingRule
 }
 
 const rounding = 1e-9
@@ -24,9 +24,8 @@ const rounding = 1e-9
 export const disagreementsOf = (
   a: readonly ScenarioOutcome[],
   b: readonly ScenarioOutcome[],
-  { rule, threshold }: Rules,
+  { rule, ...scale }: Rules,
 ): Disagreement[] => {
-  const scale = { threshold, lower_is_better: false }
   const [ofA, ofB] = [attemptsByScenario(a), attemptsByScenario(b)]
   return [...ofA]
     .flatMap(([scenario_id, attempts]): Disagreement[] => {
@@ -58,7 +57,7 @@ interface Scored {
   score: number
 }
 
-const scoresOf = (attempts: readonly ScenarioOutcome[], rule: FailureRule): Scored[] =>
+const scoresOf = (attempts: readonly ScenarioOutcome[], rule: CountingRule): Scored[] =>
   attempts.flatMap((outcome, at) => {
     const score = countedScore(outcome, rule)
     return score === undefined ? [] : [{ attempt: at + 1, score }]

@@ -79,7 +79,7 @@ interface ComparedProps {
 }
 
 const Compared = ({ view, change, a, b, jobA, jobB }: ComparedProps) => {
-  const { failures, metric, threshold } = choiceOf(view)
+  const { failures, metric, direction, threshold } = choiceOf(view)
   const agentsA = useMemo(() => agentRows(judgedBy(jobA, metric)), [jobA, metric])
   const agentsB = useMemo(
     () => (jobA === jobB ? agentsA : agentRows(judgedBy(jobB, metric))),
@@ -87,9 +87,9 @@ const Compared = ({ view, change, a, b, jobA, jobB }: ComparedProps) => {
   )
   const [agentA, agentB] = [agentsA.find(({ key }) => key === a.run), agentsB.find(({ key }) => key === b.run)]
   const found = useMemo(() => {
-    const scale = gridScale([...agentsA, ...agentsB], threshold)
-    return disagreementsOf(outcomesOf(agentA), outcomesOf(agentB), { rule: failures, threshold: scale.threshold })
-  }, [agentsA, agentsB, agentA, agentB, failures, threshold])
+    const scale = gridScale([...agentsA, ...agentsB], { metric, direction, threshold })
+    return disagreementsOf(outcomesOf(agentA), outcomesOf(agentB), { ...scale, rule: scale.counting[failures] })
+  }, [agentsA, agentsB, agentA, agentB, failures, metric, direction, threshold])
   const scenario = view.scenario ?? found[0]?.scenario_id ?? outcomesOf(agentA)[0]?.scenario_definition_id
   const at = found.findIndex(({ scenario_id }) => scenario_id === scenario)
   const chosen = found[at]

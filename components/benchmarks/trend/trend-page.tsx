@@ -132,7 +132,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
         onChange={(last) => change({ last: Number(last) }, 'push')}
       />
       <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
-      <ScoreChoice report={report} threshold={trend.threshold} onChange={(part) => change(part, 'push')} />
+      <ScoreChoice report={report} choice={choiceOf(trend)} onChange={(part) => change(part, 'push')} />
     </div>
   )
 }
@@ -236,7 +236,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
     meta: { priority: 1 },
   },
   agentFigures.mean(metric, '8rem'),
-  agentFigures.interval('8rem'),
+  agentFigures.interval(metric, '8rem'),
   {
     id: 'change',
     header: () => <span title="Mean difference on the scenarios both jobs scored">Change from previous job</span>,
@@ -257,7 +257,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
             title="Compare the two jobs"
             className="hover:underline"
           >
-            <ScoreWithN score={signed(change.difference)} n={change.n} />
+            <ScoreWithN score={signed(change.difference, metric)} n={change.n} />
           </Link>
         ))
       )
@@ -267,7 +267,7 @@ const columnsOf = (metric: string | null): Column<Row>[] => [
   {
     id: 'change interval',
     header: () => <span title="95% CI of the change">CI of change</span>,
-    cell: ({ row: { original } }) => original.change && <PairInterval pair={original.change} />,
+    cell: ({ row: { original } }) => original.change && <PairInterval pair={original.change} metric={metric} />,
     meta: { priority: 3, width: '8.5rem', align: 'right' },
   },
   {
