@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { axisFor } from './job/interval-bar.tsx'
+import { axisFor } from '#lib/protocol/plot-axes.ts'
 import { formatTokens, formatUsd } from './usage-text.tsx'
 
 it('rounds an axis outward, including 0', () => {

@@ -5,11 +5,12 @@ import { Chips } from '#components/ui/choice/chips.tsx'
 import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
+import { axisFor } from '#lib/protocol/plot-axes.ts'
 import { byMean, type NameOf, sortPairs, swapped, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { GroupFigures, GroupReport, PairFigures, Report } from '#lib/protocol/reports.ts'
 import { Choice } from '../choice.tsx'
 import { PairP, ScoreWithN, signed } from '../figures.tsx'
-import { axisFor, IntervalBar } from '../job/interval-bar.tsx'
+import { IntervalBar } from '../job/interval-bar.tsx'
 
 interface GroupSectionProps {
   report: GroupReport & Pick<Report, 'agents' | 'pairs' | 'is_unit_range'>

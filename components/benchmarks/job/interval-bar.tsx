@@ -9,20 +9,6 @@ interface IntervalBarProps {
   to?: number
 }
 
-/** Round axis ends that include 0 and all values. */
-export const axisFor = (values: readonly number[]): { low: number; high: number } => {
-  const low = values.reduce((least, value) => Math.min(least, value), 0)
-  const high = values.reduce((most, value) => Math.max(most, value), 0)
-  return { low: 0 - roundUp(-low), high: roundUp(high) || (low < 0 ? 0 : 1) }
-}
-
-export const roundUp = (value: number): number => {
-  if (value <= 0) return 0
-  const power = 10 ** Math.floor(Math.log10(value))
-  const step = [1, 2, 5, 10].find((each) => each * power >= value) ?? 10
-  return Number((step * power).toPrecision(1))
-}
-
 /** Rounded ends need no decimals. */
 export const axisText = (metric: string | null, end: number): string =>
   isBuiltIn(metric) ? metricText(metric, end) : `${end}`

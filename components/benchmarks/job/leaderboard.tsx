@@ -3,6 +3,7 @@ import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
+import { axisFor } from '#lib/protocol/plot-axes.ts'
 import { agentLabel, byMean, metricText, repeatSuffixes, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, FailureRule, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
@@ -10,7 +11,7 @@ import { BenchmarkState } from '../benchmark-state.tsx'
 import { agentColumns, hasUsage, MeanHeader, Missing, ScoreWithN, Unknown } from '../figures.tsx'
 import { type AgentRow, outcomeCounts } from '../job-figures.ts'
 import { AgentLines } from '../score.tsx'
-import { axisFor, axisText, IntervalCell } from './interval-bar.tsx'
+import { axisText, IntervalCell } from './interval-bar.tsx'
 
 interface Row {
   agent: AgentRow

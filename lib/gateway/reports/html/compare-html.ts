@@ -10,8 +10,17 @@ import {
 import type { ComparedPair, CompareReport, ScenarioChange } from '#lib/protocol/reports.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
+import { costPlot } from './cost-plot.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
-import { agentTable, durationText, groupSection, missingScenarios, pairTable, scoreFacts } from './figures.ts'
+import {
+  agentTable,
+  durationText,
+  groupSection,
+  metricSection,
+  missingScenarios,
+  pairTable,
+  scoreFacts,
+} from './figures.ts'
 import { html, type Markup } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
 import { cutList } from './table.ts'
@@ -47,7 +56,9 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
             pairTable('Largest loss first', sorted, name, (pair) => other(pair as ComparedPair)),
           ),
       section('All runs', agentTable(report, name)),
+      metricSection(report, name),
       groupSection(report, name),
+      costPlot(report, name),
       changes(sorted, name),
       report.incomparable.length + report.not_reported.length === 0
         ? null

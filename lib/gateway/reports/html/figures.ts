@@ -1,4 +1,13 @@
-import { aboutScenarios, formatP, type NameOf, pText, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { axisFor, roundUp } from '#lib/protocol/plot-axes.ts'
+import {
+  aboutScenarios,
+  formatP,
+  metricLabel,
+  type NameOf,
+  pText,
+  threeDecimals,
+  truncate,
+} from '#lib/protocol/report-words.ts'
 import type {
   AgentFigures,
   AgentIdentity,
@@ -9,6 +18,7 @@ import type {
   ScoreScale,
 } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { section } from './document.ts'
 import { html, type Markup } from './markup.ts'
 import { type Column, cutList, tableOf } from './table.ts'
@@ -36,9 +46,12 @@ export const scoreFacts = ({
   rule,
   metric,
   threshold,
-}: Pick<Report, 'rule' | 'metric' | 'threshold'>): (readonly [string, string])[] => [
+  lower_is_better,
+}: Pick<Report, 'rule' | 'metric' | 'threshold' | 'lower_is_better'>): (readonly [string, string])[] => [
   ['Failures', ruleLabels[rule]],
-  ...(metric === null ? [] : [['Metric', truncate(metric)] as const]),
+  ...(metric === null
+    ? []
+    : [['Metric', `${metricLabel(metric)}${lower_is_better ? ', lower is better' : ''}`] as const]),
   ...(threshold === null ? [] : [['Pass threshold', `${threshold}`] as const]),
 ]
 
@@ -49,24 +62,12 @@ const agentCell = (agent: AgentIdentity, name: NameOf): Markup => {
   return withSub(first, [...model, ...control].join(' · ') || null)
 }
 
-interface Axis {
-  low: number
-  high: number
-}
+type Axis = ReturnType<typeof axisFor>
 
-/** Axis ends that include 0 and all values. */
-export const axisOf = (scale: Pick<ScoreScale, 'is_unit_range'>, values: readonly (number | null)[]): Axis => {
-  if (scale.is_unit_range) return { low: 0, high: 1 }
-  const known = values.map((value) => value ?? 0)
-  const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)]
-  return { low: -roundUp(-low), high: roundUp(high) || (low < 0 ? 0 : 1) }
-}
-
-const roundUp = (value: number): number => {
-  if (value <= 0) return 0
-  const power = 10 ** Math.floor(Math.log10(value))
-  return Number((([1, 2, 5].find((step) => step * power >= value) ?? 10) * power).toPrecision(1))
-}
+export const axisOf = (
+  { is_unit_range }: Pick<ScoreScale, 'is_unit_range'>,
+  values: readonly (number | null)[],
+): Axis => (is_unit_range ? { low: 0, high: 1 } : axisFor(values.map((value) => value ?? 0)))
 
 interface Interval {
   value: number | null
@@ -111,7 +112,7 @@ export const agentTable = (
     agents.flatMap(({ mean, ci_low, ci_high }) => [mean, ci_low, ci_high]),
   )
   return tableOf<AgentFigures>(
-    `Mean ${metric === null ? 'score' : truncate(metric)} with 95% confidence interval; axis ${axis.low} to ${axis.high}`,
+    `Mean ${metric === null ? 'score' : metricLabel(metric)} with 95% confidence interval; axis ${axis.low} to ${axis.high}`,
     [
       { head: 'Agent', cell: (agent) => agentCell(agent, name), kind: 'name' },
       ...more,
@@ -166,7 +167,18 @@ export const agentTable = (
         kind: 'n',
       },
       { head: 'Tokens', cell: (agent) => usageCell(tokensOf(agent), agent.n_with_tokens, agent, compact), kind: 'n' },
-      { head: 'Cost', cell: (agent) => usageCell(agent.cost_usd, agent.n_with_cost, agent, usdText), kind: 'n' },
+      {
+        head: 'Cost',
+        cell: (agent) => {
+          const { cost_usd, n_with_cost, cost_per_solved } = agent
+          const sum = usageCell(cost_usd, n_with_cost, agent, usdText)
+          return (
+            sum &&
+            html`${sum}${cost_per_solved !== null && html`<span class="sub">${usdText(cost_per_solved)} per solved</span>`}`
+          )
+        },
+        kind: 'n',
+      },
     ],
     agents,
   )
@@ -274,6 +286,48 @@ export const pairTable = (
     pairs,
   )
 }
+
+/** What an attempt takes. */
+export const spent = {
+  '@cost_usd': { title: 'Cost', format: usdText },
+  '@tokens': { title: 'Tokens', format: compact },
+  '@duration_ms': { title: 'Duration', format: durationText },
+}
+
+const maxMetrics = 8
+
+/** Means of the metrics that the report doesn't judge. */
+export const metricSection = ({ agents, metric }: Pick<Report, 'agents' | 'metric'>, name: NameOf): Markup | null => {
+  const others = [...new Set(agents.flatMap(({ metrics }) => Object.keys(metrics)))].filter((each) => each !== metric)
+  if (others.length === 0) return null
+  return section(
+    'Other metrics',
+    tableOf<AgentFigures>(
+      `Means with 95% CI${others.length > maxMetrics ? `; the first ${maxMetrics} of ${others.length} metrics` : ''}`,
+      [
+        { head: 'Agent', cell: (agent) => agentCell(agent, name), kind: 'name' },
+        ...others.slice(0, maxMetrics).map(
+          (each): Column<AgentFigures> => ({
+            head: isBuiltIn(each) ? spent[each].title : metricLabel(each),
+            cell: ({ metrics: { [each]: figures } }) =>
+              figures?.mean == null
+                ? null
+                : html`${shown(each, figures.mean)}${
+                    figures.ci_low !== null &&
+                    figures.ci_high !== null &&
+                    html`<span class="sub">${shown(each, figures.ci_low)} to ${shown(each, figures.ci_high)}</span>`
+                  }<span class="sub">n = ${countText(figures.n_scenarios)}</span>`,
+            kind: 'n',
+          }),
+        ),
+      ],
+      agents,
+    ),
+  )
+}
+
+const shown = (metric: string, value: number): string =>
+  isBuiltIn(metric) ? spent[metric].format(Math.max(0, value)) : threeDecimals(value)
 
 const maxGroups = 20
 

@@ -10,8 +10,17 @@ import {
 import type { Report } from '#lib/protocol/reports.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
+import { costPlot } from './cost-plot.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
-import { agentTable, countText, groupSection, missingScenarios, pairTable, scoreFacts } from './figures.ts'
+import {
+  agentTable,
+  countText,
+  groupSection,
+  metricSection,
+  missingScenarios,
+  pairTable,
+  scoreFacts,
+} from './figures.ts'
 import { html, type Markup } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
 import { tableOf } from './table.ts'
@@ -89,7 +98,9 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
               ? null
               : html`<details><summary>${countOf(folded.length, 'more pair')}</summary>${pairTable('Smaller differences and controls', folded, name)}</details>`,
           ),
+      metricSection(report, name),
       groupSection(report, name),
+      costPlot(report, name),
       scenarioGrid(judged, judged.map(name), report.rule, report),
       missingScenarios(report.excluded_scenarios, name),
     ],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { costAxis, placeOn } from './cost-axis.ts'
 import { labelPlaces, overlaps } from './label-places.ts'
+import { costAxis, placeOn } from './plot-axes.ts'
 
 it.each([2, 8, 20])('places the names of %i agents without overlap', (count) => {
   const points = Array.from({ length: count }, (_, i) => ({
