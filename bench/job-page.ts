@@ -28,7 +28,7 @@ export const benchJobPage = () =>
     await benchChanges(page)
   })
 
-const insertJob = (database: Database, account: string): string => {
+export const insertJob = (database: Database, account: string, name = 'large'): string => {
   const runs = createBenchmarkRunStore(database)
   const jobs = createBenchmarkJobStore(database, runs)
   const trials = createScenarioRunStore(database)
@@ -43,7 +43,7 @@ const insertJob = (database: Database, account: string): string => {
   jobs.insert({
     id,
     account,
-    name: 'large',
+    name,
     create_time_ms: startMs,
     metadata: {},
     source: { type: 'scenarios', scenario_ids: scenarioIds },

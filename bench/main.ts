@@ -1,6 +1,7 @@
 import { benchContainers } from './containers.ts'
 import { benchJobPage } from './job-page.ts'
 import { benchAxonList, benchDevboxList } from './lists.ts'
+import { benchReports } from './reports.ts'
 import { benchSwarm } from './swarm.ts'
 import { benchTerminal, benchTerminalOpen } from './terminal.ts'
 
@@ -10,6 +11,7 @@ const benches: Record<string, () => Promise<void>> = {
   containers: benchContainers,
   'devbox-list': benchDevboxList,
   'job-page': benchJobPage,
+  reports: benchReports,
   swarm: benchSwarm,
   terminal: benchTerminal,
   'terminal-open': benchTerminalOpen,

@@ -16,6 +16,7 @@ const columnsOf = {
 /** Exclusions and labels of outcomes, by account. */
 export class JudgmentStore {
   readonly #database: DatabaseSync
+  #writes = 0
 
   constructor(dataDir: string) {
     this.#database = openConsoleDatabase(
@@ -35,6 +36,11 @@ export class JudgmentStore {
         UNIQUE (account, job_id, attempt_id, label));
     `,
     )
+  }
+
+  /** Changes with every write, also of another process. */
+  get version(): string {
+    return `${this.#writes}.${this.#database.prepare('PRAGMA data_version').get()?.data_version}`
   }
 
   close(): void {
@@ -92,6 +98,7 @@ export class JudgmentStore {
 
   /** Returns undefined if there is no such active exclusion. */
   restore(account: string, id: string, by: string, at_ms: number): RemovedExclusion | undefined {
+    this.#writes++
     const removed = this.#database
       .prepare(
         `UPDATE exclusions SET removed_by = ?, removed_at_ms = ? WHERE account = ? AND id = ? AND removed_at_ms IS NULL
@@ -129,6 +136,7 @@ export class JudgmentStore {
 
   /** Returns undefined if there is no such label. */
   unlabel(account: string, id: string): Label | undefined {
+    this.#writes++
     return this.#database
       .prepare(`DELETE FROM labels WHERE account = ? AND id = ? RETURNING ${columnsOf.labels}`)
       .get(account, id) as Label | undefined
@@ -136,6 +144,7 @@ export class JudgmentStore {
 
   #putAll(sql: string, rows: readonly (string | number | null)[][]): void {
     const statement = this.#database.prepare(sql)
+    this.#writes++
     this.#database.exec('BEGIN IMMEDIATE')
     try {
       for (const row of rows) statement.run(...row)

@@ -31,6 +31,7 @@ import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unans
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { gateJunit } from './junit.ts'
 import { compareMarkdown } from './markdown.ts'
+import { cachedReport } from './report-cache.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
 const maxJobs = 10
@@ -94,10 +95,21 @@ export const compareHtmlOf = async (
 }
 
 const compareReportOf = async (source: JobSource, query: CompareQuery): Promise<CompareReport> => {
-  const { failures, metric, direction, threshold, baseline, gate, group } = query
   const jobs: BenchmarkJob[] = []
   // One at a time: each may be megabytes, and failures of a wrong key are counted.
-  for (const id of query.jobs) jobs.push(requireMetric(await source.get(id, `jobs.${id}`), metric))
+  for (const id of query.jobs) jobs.push(await source.get(id, `jobs.${id}`))
+  const compute = () => computeComparison(source, query, jobs)
+  // Metadata of scenarios may change without the jobs.
+  return query.group === undefined ? cachedReport(source.account, query, jobs, compute) : compute()
+}
+
+const computeComparison = async (
+  source: JobSource,
+  query: CompareQuery,
+  read: readonly BenchmarkJob[],
+): Promise<CompareReport> => {
+  const { failures, metric, direction, threshold, baseline, gate, group } = query
+  const jobs = read.map((job) => requireMetric(job, metric))
   const agents = jobs.flatMap(agentsOf)
   const complete = jobs.every(isComplete)
   const figures = { agents, complete, direction, threshold }

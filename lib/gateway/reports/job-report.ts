@@ -1,3 +1,4 @@
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { groupingFailures } from '#lib/protocol/failure-groups.ts'
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import { namesOf } from '#lib/protocol/report-words.ts'
@@ -13,6 +14,7 @@ import { type JobSource, jobSource } from './job-source.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
+import { cachedReport } from './report-cache.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
 interface JobReportQuery extends ReportChoice {
@@ -48,8 +50,15 @@ export const jobHtmlOf = async (source: JobSource, query: JobReportQuery, proven
 }
 
 const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Report> => {
+  const job = await source.get(query.job)
+  const compute = () => computeReport(source, query, job)
+  // Metadata of scenarios may change without the job.
+  return query.group === undefined ? cachedReport(source.account, query, [job], compute) : compute()
+}
+
+const computeReport = async (source: JobSource, query: JobReportQuery, read: BenchmarkJob): Promise<Report> => {
   const { failures, metric, direction, threshold, group } = query
-  const job = requireMetric(await source.get(query.job), metric)
+  const job = requireMetric(read, metric)
   const figures = { agents: agentsOf(job), complete: isComplete(job), direction, threshold }
   const judgement = await runInSteps(judging(figures, failures))
   const judged = judgedTogether([job])

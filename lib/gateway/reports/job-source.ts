@@ -10,8 +10,9 @@ import { HttpError } from '../http/handle-request.ts'
 import { requireSameOrigin } from '../http/origin.ts'
 import { slot } from '../registry/registry.ts'
 import { clientFor, serviceIdentity, toHttpError } from '../upstream/client.ts'
+import { readJob } from './job-cache.ts'
 
-/** A job with 10,000 outcomes is a few megabytes. */
+/** A page of jobs is as large as its jobs. */
 const readTimeoutMs = 30_000
 
 /** The jobs that one key may read. */
@@ -66,11 +67,9 @@ const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Prom
     get: async (id, field = 'id') => {
       // The id becomes part of a path, so dots could lead elsewhere.
       if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', `${id} is not a valid job ID`, { field })
-      return named(
-        await read(() => benchmarkJobs.get({ params: { id } })).catch((error: HttpError) => {
-          throw error.code === 'not_found' ? new HttpError('not_found', missingJob(id), { field }) : error
-        }),
-      )
+      return await read(() => readJob(api_key, id)).catch((error: HttpError) => {
+        throw error.code === 'not_found' ? new HttpError('not_found', missingJob(id), { field }) : error
+      })
     },
     list: async (limit, starting_after) => {
       const page = await read(() =>

@@ -83,6 +83,22 @@ describe('a job of scenarios', () => {
     await expect.poll(devboxesAlive).toEqual([])
   })
 
+  it('has an ETag that changes with its trials, and responds 304 until then', async () => {
+    const scenario_ids = await makeScenarios(service.client, 1)
+    const agent_configs = [agent('A', 'echo 1 > ~/answer')]
+    const { id } = await createJob(service.client, { type: 'scenarios', scenario_ids, agent_configs })
+    const path = `/v1/benchmark_jobs/${id}`
+    const early = (await service.fetch(path)).headers.get('etag') ?? ''
+    await untilEnded(service.client, id)
+    const ended = await service.fetch(path, { headers: { 'if-none-match': early } })
+    const etag = ended.headers.get('etag') ?? ''
+    expect([ended.status, etag !== early]).toEqual([200, true])
+    const again = await service.fetch(path, { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    const asOther = { authorization: `Bearer ${service.otherKey}`, 'if-none-match': etag }
+    expect((await service.fetch(path, { headers: asOther })).status).toBe(404)
+  })
+
   it('retries failed trials n_attempts times, and counts only the last run', async () => {
     const { client } = service
     const scenario_ids = await makeScenarios(client, 1)

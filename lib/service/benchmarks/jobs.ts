@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type BenchmarkJob,
@@ -78,6 +78,8 @@ export class Jobs {
   readonly #options: Options
   readonly #deps: JobDeps
   readonly #closing = new AbortController()
+  /** Another version of the service may return other fields. */
+  readonly #startId = randomBytes(9).toString('base64url')
   readonly #active = new Map<string, { account: string; job: RunningJob; done: Promise<void> }>()
   readonly #environments: Environments
   readonly #maxTrials: number
@@ -110,6 +112,14 @@ export class Jobs {
     this.#slots.close()
     const all = Promise.allSettled([...this.#active.values()].map(({ done }) => done))
     await Promise.race([all, delay(closeMs, undefined, { ref: false })])
+  }
+
+  /** Changes with the job, except for the durations of its unfinished runs. Undefined if there is no such job. */
+  etag(account: string, id: string): string | undefined {
+    const version = this.#options.store.benchmarkJobs.version(account, id)
+    if (version === undefined) return undefined
+    const waiting = JSON.stringify(this.#active.get(id)?.job.waiting ?? null)
+    return `W/"${createHash('sha256').update(`${this.#startId} ${id} ${version} ${waiting}`).digest('base64url')}"`
   }
 
   get(account: string, id: string): BenchmarkJob {

@@ -48,7 +48,7 @@ export const admit = async (
     endpoint,
     identity,
     input: { params, query, body },
-    call: async (rest: Pick<Caller, 'signal' | 'setHeader'>): Promise<unknown> => {
+    call: async (rest: Pick<Caller, 'signal' | 'setHeader' | 'ifNoneMatch'>): Promise<unknown> => {
       try {
         const input = { params, query, body, ...(form && { file: form.file }), ...caller, ...rest }
         return await handler(input as Parameters<typeof handler>[0])

@@ -12,11 +12,15 @@ export interface Caller {
   // Aborted when the client disconnects early. A handler that stops waiting must throw the signal's reason.
   signal: AbortSignal
   setHeader(name: string, value: string): void
+  ifNoneMatch: string | undefined
 }
+
+/** A JSON result that sends 304 without a body. */
+export const notModified = Symbol('not modified')
 
 /** `Uint8Array` results are JSON already and sent as is. */
 type Result<E extends Endpoint> = E['response']['kind'] extends 'json'
-  ? EndpointResult<E> | Uint8Array | Promise<EndpointResult<E> | Uint8Array>
+  ? EndpointResult<E> | Uint8Array | typeof notModified | Promise<EndpointResult<E> | Uint8Array>
   : E['response']['kind'] extends 'events'
     ? AsyncIterable<EndpointResult<E>> | Promise<AsyncIterable<EndpointResult<E>>>
     : E['response']['kind'] extends 'bytes'

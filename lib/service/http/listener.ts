@@ -9,6 +9,7 @@ import { type Admission, admit } from './admit.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { type LogError, requestIdOf, sendError, sendJson, toServiceError } from './error-response.ts'
 import { sendEventStream } from './event-stream.ts'
+import { notModified } from './implement.ts'
 
 export interface ListenerContext extends Admission {
   validateResponses: boolean
@@ -25,14 +26,15 @@ export interface OtherHosts {
 }
 
 interface StoredResponse {
-  json: string | Uint8Array
+  /** Undefined for 304. */
+  json: string | Uint8Array | undefined
   headers: [name: string, value: string][]
 }
 
 export const createListener = (context: ListenerContext) => {
   const concurrency = new ConcurrencyLimit()
   // A request whose client disconnected fails with the signal's reason and is not replayed.
-  const replays = new Replays<StoredResponse>(({ json }) => json.length)
+  const replays = new Replays<StoredResponse>(({ json }) => json?.length ?? 0)
   return async (request: IncomingMessage, response: ServerResponse) => {
     if (!context.stopping.aborted && context.otherHosts?.handles(request))
       return context.otherHosts.respond(request, response)
@@ -70,7 +72,12 @@ export const createListener = (context: ListenerContext) => {
       const respond = async (): Promise<StoredResponse> => {
         const headers: StoredResponse['headers'] = []
         const setHeader = (name: string, value: string) => void headers.push([name, value])
-        return { json: toJson(await call({ signal: disconnected.signal, setHeader })), headers }
+        const result = await call({
+          signal: disconnected.signal,
+          setHeader,
+          ifNoneMatch: request.headers['if-none-match'],
+        })
+        return { json: result === notModified ? undefined : toJson(result), headers }
       }
       if (kind === 'json') {
         const key = isRepeatable(request, requestId, endpoint)
@@ -78,10 +85,11 @@ export const createListener = (context: ListenerContext) => {
           : undefined
         const { json, headers } = await (key === undefined ? respond() : replays.once(key, respond))
         for (const [name, value] of headers) response.setHeader(name, value)
-        return sendJson(response, 200, json, requestId)
+        if (json !== undefined) return sendJson(response, 200, json, requestId)
+        return response.writeHead(304, { 'cache-control': 'no-store', 'x-request-id': requestId }).end()
       }
       const setHeader = (name: string, value: string) => response.setHeader(name, value)
-      const result = await call({ signal: disconnected.signal, setHeader })
+      const result = await call({ signal: disconnected.signal, setHeader, ifNoneMatch: undefined })
       if (kind === 'events') {
         const ends = [disconnected.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)

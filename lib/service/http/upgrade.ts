@@ -37,7 +37,9 @@ export const createUpgrades = (context: ListenerContext) => {
       const { identity, call } = await admit(request, requestId, context)
       const headers: string[] = []
       const setHeader = (name: string, value: string) => headers.push(`${name}: ${value}`)
-      const take = (await call({ signal: disconnected.signal, setHeader })) as (socket: WebSocket) => void
+      const take = (await call({ signal: disconnected.signal, setHeader, ifNoneMatch: undefined })) as (
+        socket: WebSocket,
+      ) => void
       if (disconnected.signal.aborted) return
       if (context.stopping.aborted) throw stopping
       if (identity.protocol !== undefined) protocols.set(request, identity.protocol)

@@ -64,6 +64,9 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   const countUnended = database.prepare(
     'SELECT count(*) AS n FROM benchmark_jobs WHERE end_time_ms IS NULL AND account = ?',
   )
+  const versionOf = database.prepare(`
+    SELECT coalesce(version, 0) AS version FROM benchmark_jobs LEFT JOIN job_versions ON job_id = id
+    WHERE account = ? AND id = ?`)
   const trialsOf = database.prepare(`
     SELECT id, benchmark_run_id, scenario_id, scenario_name, state, outcome, score, rewards, failure, start_time_ms, end_time_ms,
       attempt, warnings, environment_differs, engine, agent_record
@@ -146,6 +149,10 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
     },
 
     isNameTaken,
+
+    /** Counts the changes of a job, its runs and its trials. */
+    version: (account: string, id: string): number | undefined =>
+      versionOf.get(account, id)?.version as number | undefined,
 
     setMetrics: (id: string, metrics: string[], judged_metric: string | null): void => {
       table.set(id, { metrics, judged_metric })

@@ -247,6 +247,11 @@ export const schema = `
 /** Version of `schema`: pre-releases used the numbers below it. */
 export const firstVersion = 10
 
+const countVersion = (rows: string) =>
+  `INSERT INTO job_versions ${rows} ON CONFLICT (job_id) DO UPDATE SET version = version + 1;`
+const jobOfTrial = (row: 'NEW' | 'OLD') =>
+  `SELECT job_id, 1 FROM benchmark_runs WHERE id = ${row}.benchmark_run_id AND job_id IS NOT NULL`
+
 /** Each brings the schema to the next version. A released migration never changes. */
 export const migrations: readonly string[] = [
   `CREATE TABLE gateway_configs (
@@ -340,6 +345,21 @@ export const migrations: readonly string[] = [
     devbox_id TEXT NOT NULL,
     name TEXT NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE job_versions (
+    job_id TEXT PRIMARY KEY,
+    version INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER job_changed AFTER UPDATE ON benchmark_jobs BEGIN ${countVersion('VALUES (NEW.id, 1)')} END;
+  CREATE TRIGGER job_run_added AFTER INSERT ON benchmark_runs WHEN NEW.job_id IS NOT NULL BEGIN
+    ${countVersion('VALUES (NEW.job_id, 1)')} END;
+  CREATE TRIGGER job_run_changed AFTER UPDATE ON benchmark_runs WHEN NEW.job_id IS NOT NULL BEGIN
+    ${countVersion('VALUES (NEW.job_id, 1)')} END;
+  CREATE TRIGGER job_trial_added AFTER INSERT ON scenario_runs WHEN NEW.benchmark_run_id IS NOT NULL BEGIN
+    ${countVersion(jobOfTrial('NEW'))} END;
+  CREATE TRIGGER job_trial_changed AFTER UPDATE ON scenario_runs WHEN NEW.benchmark_run_id IS NOT NULL BEGIN
+    ${countVersion(jobOfTrial('NEW'))} END;
+  CREATE TRIGGER job_trial_removed AFTER DELETE ON scenario_runs WHEN OLD.benchmark_run_id IS NOT NULL BEGIN
+    ${countVersion(jobOfTrial('OLD'))} END;`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length
