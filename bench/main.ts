@@ -1,4 +1,5 @@
 import { benchContainers } from './containers.ts'
+import { benchImport } from './import.ts'
 import { benchJobPage } from './job-page.ts'
 import { benchAxonList, benchDevboxList } from './lists.ts'
 import { benchReports } from './reports.ts'
@@ -10,6 +11,7 @@ const benches: Record<string, () => Promise<void>> = {
   'axon-list': benchAxonList,
   containers: benchContainers,
   'devbox-list': benchDevboxList,
+  import: benchImport,
   'job-page': benchJobPage,
   reports: benchReports,
   swarm: benchSwarm,

@@ -176,7 +176,7 @@ export const ConcurrencyChange = z.object({
 })
 
 /** Unspecified: largest archive to import. */
-export const maxImportBytes = 8 * 1024 ** 3
+export const maxImportBytes = 16 * 1024 ** 3
 
 export const BenchmarkJobImport = z.object({
   /** Ignored if the archive has several jobs. */

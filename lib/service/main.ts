@@ -16,7 +16,7 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
   'keys revoke': async (line) => (await import('./cli/keys.ts')).revokeKey(line),
   drain: async (line) => (await import('./cli/drain.ts')).drain(line),
   activate: async (line) => (await import('./cli/drain.ts')).activate(line),
-  import: async (line) => (await import('./cli/import.ts')).importJob(line),
+  import: async (line) => (await import('./cli/import.ts')).importJobs(line),
   gate: async (line) => {
     const apiKey = takeVariable('DEVDECK_API_KEY')
     await (await import('./cli/gate.ts')).gate(line, { apiKey, summaryFile: process.env.GITHUB_STEP_SUMMARY })

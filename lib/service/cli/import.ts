@@ -10,22 +10,30 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
+import { RejectedImport, watchJobs } from './import-watch.ts'
 import { withKeys } from './keys.ts'
 
-export const importJob = async ({ dataDir, account, importChoices, words: [given = ''] }: CommandLine) => {
-  const path = resolve(given)
+export const importJobs = async (line: CommandLine) => {
+  const path = resolve(line.words[0] ?? '')
   const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats?.isDirectory() && !stats?.isFile()) throw new StartError(`${path} is not a folder or zip file`)
+  if (!stats?.isDirectory() && (line.watch || !stats?.isFile()))
+    throw new StartError(`${path} is not a folder${line.watch ? '' : ' or zip file'}`)
+  if (line.watch) return watchJobs(path, line.watch, (folder, signal) => importFrom(folder, line, signal))
+  await importFrom(path, line)
+}
+
+const importFrom = async (path: string, { dataDir, account, importChoices }: CommandLine, signal?: AbortSignal) => {
   const running = runningService(dataDir)
   if (!running) throw new StartError(`No service is running on the data folder ${dataDir}; start it first`)
   const { pid, address } = running
   if (!address) throw new StartError(`The service on ${dataDir} (pid ${pid}) is still starting; try again`)
   const skipped: string[] = []
-  const archive = stats.isFile() ? createReadStream(path) : zip(entriesOf(path, skipped))
+  // The service is on this host: compressing would only cost processor time.
+  const archive = statSync(path).isFile() ? createReadStream(path) : zip(entriesOf(path, skipped), { compress: false })
   // A temporary key: existing keys aren't stored in readable form.
   const { id, key } = withKeys(dataDir, (keys) => keys.add({ account, name: 'import', nowMs: Date.now() }))
   try {
-    const { jobs, skipped: skippedJobs } = await send(`${address}`, key, importChoices, archive)
+    const { jobs, skipped: skippedJobs } = await send(`${address}`, key, importChoices, archive, signal)
     for (const each of skipped) console.error(`Skipped: ${each}`)
     for (const { path, reason } of skippedJobs) console.error(`Skipped: ${path}: ${reason}`)
     for (const { job_id, name, already_imported, n_trials, warnings } of jobs) {
@@ -52,6 +60,7 @@ const send = async (
   key: string,
   choices: BenchmarkJobImport,
   archive: Readable,
+  signal: AbortSignal | undefined,
 ): Promise<BenchmarkJobImported> => {
   const boundary = `devdeck-${randomBytes(16).toString('hex')}`
   const { statusCode, body } = await request(`${address}${benchmarkJobs.import.path}`, {
@@ -60,13 +69,15 @@ const send = async (
     body: Readable.from(formOf(choices, archive, boundary), { objectMode: false }),
     // The response arrives after all trials are stored.
     headersTimeout: 0,
+    signal: signal ?? null,
     bodyTimeout: 0,
   }).catch((error: Error) => {
     throw new StartError(`Lost connection to the service at ${address}: ${error.message}`)
   })
   const result = (await body.json()) as BenchmarkJobImported & { message?: string }
   if (statusCode === 200) return result
-  throw new StartError(`The service at ${address} rejected the import: ${result.message ?? statusCode}`)
+  const message = `The service at ${address} rejected the import: ${result.message ?? statusCode}`
+  throw statusCode === 400 ? new RejectedImport(message) : new StartError(message)
 }
 
 async function* formOf(choices: BenchmarkJobImport, archive: Readable, boundary: string): AsyncGenerator<Uint8Array> {

@@ -35,6 +35,8 @@ export interface ForeignTrial {
   engine: string | null
   record: AgentRecord | null
   logs: { from: string; path: string[] }[]
+  /** The folder with exactly these logs, which can be moved whole. */
+  logFolder?: string
 }
 
 export type ForeignAgent = Omit<AgentConfig, 'name'> & { name: string | null }

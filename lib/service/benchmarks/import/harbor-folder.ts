@@ -71,7 +71,8 @@ export const readHarborFolder = async (
     if (omitted > 0)
       trial.warnings.push(`${countOf(omitted, 'log file is', 'log files are')} skipped: links, or too many`)
     const task = { ...trial.task, source: trial.task.source ?? run?.dataset_name ?? null }
-    trials.push({ ...trial, task, logs, record: withTrajectories(trial.record, logs) })
+    const logFolder = hasFolder && omitted === 0 ? { logFolder: join(folder, path) } : {}
+    trials.push({ ...trial, task, logs, ...logFolder, record: withTrajectories(trial.record, logs) })
   }
   for (const path of folders) await addTrial(path, { hasFolder: true })
   for (const name of jobRecords.keys())

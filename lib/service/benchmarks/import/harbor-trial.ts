@@ -87,7 +87,7 @@ interface Options {
   jobRecord?: unknown
 }
 
-type Read = { trial: Omit<ForeignTrial, 'logs'>; id: string | null } | { problem: string }
+type Read = { trial: Omit<ForeignTrial, 'logs' | 'logFolder'>; id: string | null } | { problem: string }
 
 /** Reads a trial's folder; `prefix` precedes the file names. */
 export const readHarborTrial = async (

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -24,7 +24,7 @@ import { defaultMetric, missingMetric, type Outcome, rewardResult } from '../out
 import type { JobPlan } from '../plan.ts'
 import { earliest, type ForeignJob, type ForeignTask, type ForeignTrial, latest, NoJobError } from './foreign-job.ts'
 import { findJobs } from './found-jobs.ts'
-import { requireRoom, unpack } from './unpack.ts'
+import { requireRoom, type Unpacked, unpack } from './unpack.ts'
 
 interface Options {
   store: Pick<Stores, 'benchmarkJobs' | 'benchmarkRuns' | 'scenarioRuns' | 'scenarios'>
@@ -36,6 +36,8 @@ interface Options {
 /** Trials of a job that isn't complete yet. */
 interface Stored {
   ids: string[]
+  /** By path of an unpacked file. */
+  sizes: ReadonlyMap<string, number>
   bytes: number
 }
 
@@ -71,12 +73,9 @@ export class Imports {
     try {
       await mkdir(unpacked, { recursive: true, mode: 0o700 })
       await save(archive, file)
-      const { skipped, firstSkipped, bytes } = await unpack(file, unpacked, room)
+      const { bytes, ...files } = await unpack(file, unpacked, room)
       this.#options.quota.require(account, bytes)
-      return await this.#addAll(account, await findJobs(unpacked, choices.name ?? 'Imported job'), choices, {
-        skipped,
-        firstSkipped,
-      })
+      return await this.#addAll(account, await findJobs(unpacked, choices.name ?? 'Imported job'), choices, files)
     } catch (error) {
       if (error instanceof NoJobError) throw invalid({ field: 'file', message: error.message })
       throw error
@@ -90,14 +89,14 @@ export class Imports {
     account: string,
     found: Awaited<ReturnType<typeof findJobs>>,
     choices: BenchmarkJobImport,
-    files: { skipped: number; firstSkipped: readonly string[] },
+    files: Omit<Unpacked, 'bytes'>,
   ): Promise<BenchmarkJobImported> {
     const jobs: ImportedJob[] = []
     const skipped: BenchmarkJobImported['skipped'] = []
     const errors: Error[] = []
     const name = found.length === 1 ? choices.name : undefined
     for (const { path, read } of found) {
-      const stored: Stored = { ids: [], bytes: 0 }
+      const stored: Stored = { ids: [], sizes: files.sizes, bytes: 0 }
       try {
         const job = chosen(await read(), choices)
         if (files.skipped > 0 && found.length === 1) job.warnings.unshift({ sentence: sentenceOf(files), tasks: [] })
@@ -225,16 +224,12 @@ export class Imports {
       })
       ids.push(...rows.map(({ id }) => id))
       stored.ids.push(...rows.map(({ id }) => id))
-      for (const [at, { logs }] of part.entries()) {
+      for (const [at, { logs, logFolder }] of part.entries()) {
         const folder = logFolderOf((rows[at] as EndedScenarioRun).id)
-        for (const { from, path } of logs) {
-          const to = join(folder, ...path)
-          await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-          await rename(from, to)
-          const { size } = await stat(to)
-          quota.add(account, 'run logs', size)
-          stored.bytes += size
-        }
+        const bytes = logs.reduce((sum, { from }) => sum + (stored.sizes.get(from) ?? 0), 0)
+        await (logFolder === undefined ? moveFiles(logs, folder) : moveFolder(logFolder, folder))
+        quota.add(account, 'run logs', bytes)
+        stored.bytes += bytes
       }
       await nextTurn()
     }
@@ -254,6 +249,19 @@ export class Imports {
   }
 }
 
+const moveFiles = async (logs: ForeignTrial['logs'], folder: string): Promise<void> => {
+  for (const { from, path } of logs) {
+    const to = join(folder, ...path)
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+    await rename(from, to)
+  }
+}
+
+const moveFolder = async (from: string, to: string): Promise<void> => {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  await rename(from, to)
+}
+
 const save = (archive: AsyncIterable<Uint8Array>, file: string): Promise<void> =>
   pipeline(
     archive,
@@ -268,7 +276,7 @@ const save = (archive: AsyncIterable<Uint8Array>, file: string): Promise<void> =
 
 const noJob = 'The archive contains neither a Harbor job with a folder per trial nor the logs of a benchmark run'
 
-const sentenceOf = ({ skipped, firstSkipped }: { skipped: number; firstSkipped: readonly string[] }): string =>
+const sentenceOf = ({ skipped, firstSkipped }: Pick<Unpacked, 'skipped' | 'firstSkipped'>): string =>
   `${countOf(skipped, 'file of the archive was', 'files of the archive were')} skipped: ${firstSkipped.join('; ')}`
 
 /** What is wrong with one job of an archive, whose others can be imported. */
