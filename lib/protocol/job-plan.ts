@@ -8,13 +8,18 @@ export const attemptsOf = ({ job_source, job_spec }: BenchmarkJob): number | und
   return job_spec ? 1 : undefined
 }
 
+/** Planned trials of an agent that doesn't report them. */
+export const trialsPerAgent = (job: BenchmarkJob): number | undefined => {
+  const scenarios = job.job_spec?.scenario_ids.length ?? 0
+  return scenarios > 0 ? scenarios * (attemptsOf(job) ?? 1) : undefined
+}
+
 /** Planned trials of all agents; undefined if the job does not report them. */
 export const plannedTrials = (job: BenchmarkJob): number | undefined => {
-  const spec = job.job_spec
-  const each = spec && spec.scenario_ids.length > 0 ? spec.scenario_ids.length * (attemptsOf(job) ?? 1) : undefined
+  const each = trialsPerAgent(job)
   const agents = agentsWithRuns(job)
   const places = new Set(agents.map(({ place }) => place))
-  const pending = (spec?.agent_configs ?? []).filter((_, place) => !places.has(place)).length
+  const pending = (job.job_spec?.agent_configs ?? []).filter((_, place) => !places.has(place)).length
   const reported = new Set(agents.map(({ outcome }) => outcome?.n_total_trials ?? each))
   const planned = [
     ...agents.map(({ outcome }) => outcome?.n_total_trials ?? each),

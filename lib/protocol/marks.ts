@@ -1,4 +1,5 @@
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
+import { trialsPerAgent } from './job-plan.ts'
 import { identifiedOutcomes } from './outcome-ids.ts'
 
 export const exclusionReasons = ['broken_task', 'infrastructure', 'other'] as const
@@ -59,9 +60,10 @@ export interface IdentifiedAttempt {
   benchmark_run_id: string
   scenario_id: string
   scenario_name: string
+  /** Place among the attempts of the same agent and scenario, from 1. */
+  position: number
 }
 
-/** `position`: place among the attempts of the same agent and scenario, from 1. */
 const attemptIdOf = (
   runId: string,
   { scenario_run_id, scenario_definition_id, attempt }: ScenarioOutcome,
@@ -77,6 +79,41 @@ export const identifiedAttempts = (job: BenchmarkJob): IdentifiedAttempt[][] =>
       const position = (counts.get(scenario_id) ?? 0) + 1
       counts.set(scenario_id, position)
       const attempt_id = attemptIdOf(benchmark_run_id, outcome, position)
-      return { attempt_id, benchmark_run_id, scenario_id, scenario_name: scenario_name.trim() || scenario_id }
+      return { attempt_id, benchmark_run_id, scenario_id, scenario_name: scenario_name.trim() || scenario_id, position }
     })
   })
+
+type Exclusions = readonly Pick<Exclusion, 'job_id' | 'scenario_id' | 'attempt_id'>[]
+
+/** A scenario is excluded in every job, whichever job the exclusion was made in; an attempt only in its own. */
+export const exclusionTest = (exclusions: Exclusions, jobId: string): ((attempt: IdentifiedAttempt) => boolean) => {
+  const scenarios = new Set(exclusions.flatMap((each) => (each.attempt_id === null ? [each.scenario_id] : [])))
+  const attempts = new Set(exclusions.flatMap((each) => (each.job_id === jobId ? [each.attempt_id] : [])))
+  return ({ scenario_id, attempt_id }) => scenarios.has(scenario_id) || attempts.has(attempt_id)
+}
+
+/** The job as if excluded attempts had never been planned. Attempts keep their IDs. */
+export const withoutExcluded = (job: BenchmarkJob, exclusions: Exclusions): BenchmarkJob => {
+  const isExcluded = exclusionTest(exclusions, job.id)
+  const attempts = identifiedAttempts(job)
+  if (!attempts.flat().some(isExcluded)) return job
+  const planned = trialsPerAgent(job)
+  return {
+    ...job,
+    benchmark_outcomes: identifiedOutcomes(job).map((outcome, agent) => {
+      const own = attempts[agent] ?? []
+      const removed = own.filter(isExcluded).length
+      if (removed === 0) return outcome
+      const total = outcome.n_total_trials ?? planned
+      return {
+        ...outcome,
+        average_score: null,
+        n_total_trials: total === undefined ? total : total - removed,
+        scenario_outcomes: outcome.scenario_outcomes.flatMap((each, at) => {
+          const attempt = own[at]
+          return attempt && isExcluded(attempt) ? [] : [{ ...each, attempt: each.attempt ?? attempt?.position }]
+        }),
+      }
+    }),
+  }
+}

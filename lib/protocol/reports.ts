@@ -11,6 +11,7 @@ import type {
   ScenarioChange,
   ScoreScale,
 } from '#lib/statistics/figures.ts'
+import type { Exclusion } from './marks.ts'
 
 export type {
   AgentFigures,
@@ -55,6 +56,8 @@ export interface ReportChoice {
   threshold?: number | undefined
   /** Metadata key of the scenarios. */
   group?: string | undefined
+  /** Whether attempts that people excluded are left out of every figure. Default: apply. */
+  exclusions?: 'apply' | 'ignore' | undefined
 }
 
 export interface GroupReport {
@@ -62,6 +65,35 @@ export interface GroupReport {
   /** Null unless a group was requested. Sorted by value. */
   groups: readonly GroupFigures[] | null
   group_notes: readonly string[]
+}
+
+/** Figures of the same report with nothing excluded. */
+export interface WithoutExclusions<Pair> {
+  agents: readonly AgentFigures[]
+  pairs: readonly Pair[]
+  verdict: Verdict | null
+}
+
+export interface ExclusionReport<Pair> {
+  rule: string
+  applied: boolean
+  /** Oldest first. `n_attempts`: attempts of this report that it excludes. */
+  items: readonly (Exclusion & { n_attempts: number })[]
+  /** Null if exclusions are ignored. */
+  without: WithoutExclusions<Pair> | null
+}
+
+export interface LabelCount {
+  label: string
+  n_attempts: number
+  agents: readonly { benchmark_run_id: string; n: number }[]
+}
+
+export interface MarkReport<Pair> {
+  /** Null if there are none. */
+  exclusions: ExclusionReport<Pair> | null
+  /** Labeled attempts of this report, excluded ones included. Most attempts first. */
+  labels: readonly LabelCount[]
 }
 
 export interface Verdict {
@@ -88,7 +120,7 @@ export interface FailureGroupFigures {
 }
 
 /** Response of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
-export interface Report extends Judgement, JudgedMetric, GroupReport {
+export interface Report extends Judgement, JudgedMetric, GroupReport, MarkReport<PairFigures> {
   job: ReportedJob
   verdict: Verdict
   /** Most points lost first. Controls are left out unless there is nothing else. */
@@ -129,7 +161,7 @@ export interface GateResult {
 }
 
 /** Response of `GET /api/benchmark-jobs/compare/report`. */
-export interface CompareReport extends ScoreScale, JudgedMetric, GroupReport {
+export interface CompareReport extends ScoreScale, JudgedMetric, GroupReport, MarkReport<ComparedPair> {
   jobs: readonly ReportedJob[]
   baseline: string
   rule: FailureRule
@@ -160,7 +192,7 @@ export interface TrendPoint {
 }
 
 /** Response of `GET /api/benchmark-jobs/trend`. */
-export interface TrendReport extends ScoreScale, JudgedMetric {
+export interface TrendReport extends ScoreScale, JudgedMetric, MarkReport<ComparedPair> {
   agent_name: string
   model_name: string | null
   data_set: { job_id: string; job_name: string; benchmark_name: string | null; n_scenarios: number | null }

@@ -31,6 +31,7 @@ import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unans
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { gateJunit } from './junit.ts'
 import { compareMarkdown } from './markdown.ts'
+import { counted, markedJobs, withExclusions } from './marked-jobs.ts'
 import { cachedReport } from './report-cache.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
@@ -90,7 +91,10 @@ export const compareHtmlOf = async (
 ): Promise<string> => {
   const report = await compareReportOf(source, query)
   const agents: JudgedAgent[] = []
-  for (const id of query.jobs) agents.push(...agentsOf(requireMetric(await source.get(id, `jobs.${id}`), query.metric)))
+  for (const id of query.jobs) {
+    const job = requireMetric(await source.get(id, `jobs.${id}`), query.metric)
+    agents.push(...agentsOf(counted(job, report)))
+  }
   return compareHtml(report, agents, provenance)
 }
 
@@ -108,21 +112,32 @@ const computeComparison = async (
   query: CompareQuery,
   read: readonly BenchmarkJob[],
 ): Promise<CompareReport> => {
-  const { failures, metric, direction, threshold, baseline, gate, group } = query
-  const jobs = read.map((job) => requireMetric(job, metric))
-  const agents = jobs.flatMap(agentsOf)
-  const complete = jobs.every(isComplete)
-  const figures = { agents, complete, direction, threshold }
-  const comparison = await runInSteps(comparing(figures, failures, baselineChoice(agents, query.jobs, baseline)))
-  const reported = jobs.map(reportedJob)
-  const judged = judgedTogether(jobs)
+  const { failures, metric, direction, threshold, baseline, gate, group, exclusions } = query
+  const whole = read.map((job) => requireMetric(job, metric))
+  const reported = whole.map(reportedJob)
+  const complete = whole.every(isComplete)
+  const judged = judgedTogether(whole)
+  const marked = markedJobs(source.account, whole, exclusions)
+  const compare = async (jobs: readonly BenchmarkJob[]) => {
+    const agents = jobs.flatMap(agentsOf)
+    const figures = { agents, complete, direction, threshold }
+    const comparison = await runInSteps(comparing(figures, failures, baselineChoice(agents, query.jobs, baseline)))
+    return { figures, comparison, verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }) }
+  }
+  const jobs = marked.counted
+  const { figures, comparison, verdict } = await compare(jobs)
+  const marks = await marked.report(comparison.agents, async () => {
+    const { comparison, verdict } = await compare(whole)
+    return { agents: comparison.agents, pairs: comparison.pairs, verdict }
+  })
   return {
     jobs: reported,
     baseline,
     complete,
-    verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }),
+    verdict: verdict && withExclusions(verdict, marks, comparison.agents),
     ...judged,
     ...comparison,
+    ...marks,
     gate: gate ? gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs)) : null,
     incomparable: incomparabilities(jobs, comparison),
     ...(await groupReport(

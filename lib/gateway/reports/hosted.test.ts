@@ -23,6 +23,8 @@ const reportOf = (job: BenchmarkJob): Report => {
     verdict: verdictOf({ ...judgement, ...judged }),
     ...judgement,
     ...judged,
+    exclusions: null,
+    labels: [],
     group: null,
     groups: null,
     group_notes: [],

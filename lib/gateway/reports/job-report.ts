@@ -14,6 +14,7 @@ import { type JobSource, jobSource } from './job-source.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
+import { counted, markedJobs, withExclusions } from './marked-jobs.ts'
 import { cachedReport } from './report-cache.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
@@ -46,7 +47,7 @@ export const parseJobReport = (job: string, searchParams: URLSearchParams) => {
 export const jobHtmlOf = async (source: JobSource, query: JobReportQuery, provenance: Provenance): Promise<string> => {
   const report = await jobReportOf(source, query)
   const job = requireMetric(await source.get(query.job), query.metric)
-  return jobHtml(report, agentsOf(job), provenance)
+  return jobHtml(report, agentsOf(counted(job, report)), provenance)
 }
 
 const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Report> => {
@@ -57,22 +58,34 @@ const jobReportOf = async (source: JobSource, query: JobReportQuery): Promise<Re
 }
 
 const computeReport = async (source: JobSource, query: JobReportQuery, read: BenchmarkJob): Promise<Report> => {
-  const { failures, metric, direction, threshold, group } = query
-  const job = requireMetric(read, metric)
-  const figures = { agents: agentsOf(job), complete: isComplete(job), direction, threshold }
-  const judgement = await runInSteps(judging(figures, failures))
-  const judged = judgedTogether([job])
+  const { failures, metric, direction, threshold, group, exclusions } = query
+  const whole = requireMetric(read, metric)
+  const judged = judgedTogether([whole])
+  const marked = markedJobs(source.account, [whole], exclusions)
+  const judge = async (job: BenchmarkJob) => {
+    const figures = { agents: agentsOf(job), complete: isComplete(job), direction, threshold }
+    const judgement = await runInSteps(judging(figures, failures))
+    const verdict = verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged })
+    return { figures, judgement, verdict }
+  }
+  const job = marked.counted[0] ?? whole
+  const { figures, judgement, verdict } = await judge(job)
+  const marks = await marked.report(judgement.agents, async () => {
+    const { judgement, verdict } = await judge(whole)
+    return { agents: judgement.agents, pairs: judgement.pairs, verdict }
+  })
   return {
     job: reportedJob(job),
-    verdict: verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged }),
+    verdict: withExclusions(verdict, marks, judgement.agents),
     ...judgement,
+    ...marks,
     ...judged,
     ...(await groupReport(
       { source, jobs: [job], judged: figures, rule: failures, name: namesOf(judgement.agents) },
       group,
       judgement,
     )),
-    failure_groups: await runInSteps(groupingFailures(figures.agents, judgement)),
+    failure_groups: (await runInSteps(groupingFailures(figures.agents, judgement))).map(marked.located),
     notes: notesOf({ ...judgement, ...judged }),
   }
 }

@@ -27,6 +27,8 @@ const markdownOf = (...agents: JudgedAgent[]): string =>
     metrics: [],
     ...judge({ agents, complete: true }, 'zero'),
     failure_groups: [],
+    exclusions: null,
+    labels: [],
     group: null,
     groups: null,
     group_notes: [],

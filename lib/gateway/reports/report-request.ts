@@ -11,6 +11,7 @@ const tables: readonly ReportTable[] = [
   'excluded_scenarios',
 ]
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
+const exclusionChoices = ['apply', 'ignore'] as const
 const directions: readonly Direction[] = ['higher', 'lower']
 
 /** Parses what all reports have in common; `more` names the other parameters. Throws 400 for unknown or invalid ones. */
@@ -20,7 +21,7 @@ export const parseReportParams = (
   more: readonly string[],
 ) => {
   for (const name of searchParams.keys()) {
-    if (!['format', 'failures', 'metric', 'direction', 'threshold', ...more].includes(name))
+    if (!['format', 'failures', 'metric', 'direction', 'threshold', 'exclusions', ...more].includes(name))
       throw new HttpError('invalid_argument', `Unknown report parameter ${name}`, { field: name })
     if (searchParams.getAll(name).length > 1)
       throw new HttpError('invalid_argument', `${name} can only be set once`, { field: name })
@@ -35,6 +36,7 @@ export const parseReportParams = (
     direction: directionOf(searchParams.get('direction')),
     threshold: numberOf('threshold', searchParams.get('threshold') || undefined),
     group,
+    exclusions: oneOf('exclusions', exclusionChoices, searchParams.get('exclusions') ?? 'apply'),
   }
   return {
     format: oneOf('format', formats, searchParams.get('format') ?? 'json'),

@@ -22,6 +22,7 @@ import { incomparabilities } from './incomparable.ts'
 import { type JobSource, jobSource } from './job-source.ts'
 import { evidence, metricSentence, metricVerb, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
+import { markedJobs, withExclusions } from './marked-jobs.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
 
@@ -73,26 +74,35 @@ const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<Tren
   const isOfAgent = (each: NamedAgent) => each.agent_name === agent.agent_name && each.model_name === agent.model_name
   const found = await readJobs(source, anchor, metric, isOfAgent, last)
   const jobs = found.jobs.filter((job) => agentsOf(job).some(isOfAgent)).slice(-last)
-  const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
-  const judgedJob = { agents, complete: found.jobs.every(isComplete), direction, threshold }
-  const rule = judgedRule(judgedJob, failures)
-  const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
-  const { complete } = judgedJob
-  const comparison = await runInSteps(comparing(judgedJob, failures, (run) => previousRun(scored, run)))
-  const points = comparison.agents.map((figures): TrendPoint => {
-    const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
-    const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
-    const before = jobs.find(({ id }) => id === change?.b.job_id)
-    return {
-      job: reportedJob(job),
-      complete: isComplete(job),
-      figures,
-      change,
-      regression: regressionOf(change),
-      incomparable: before ? changedSince(before, job, isOfAgent, comparison.excluded_scenarios) : [],
-    }
-  })
+  const complete = found.jobs.every(isComplete)
   const judged = judgedTogether(jobs.length > 0 ? jobs : [anchor])
+  const marked = markedJobs(source.account, jobs, query.exclusions)
+  const compare = async (jobs: readonly BenchmarkJob[]) => {
+    const agents = jobs.flatMap((job) => agentsOf(job).filter(isOfAgent))
+    const judgedJob = { agents, complete, direction, threshold }
+    const rule = judgedRule(judgedJob, failures)
+    const scored = agents.filter(({ outcomes }) => outcomes.some((each) => countedScore(each, rule) !== undefined))
+    const comparison = await runInSteps(comparing(judgedJob, failures, (run) => previousRun(scored, run)))
+    const points = comparison.agents.map((figures): TrendPoint => {
+      const job = jobs.find(({ id }) => id === figures.job_id) as BenchmarkJob
+      const change = comparison.pairs.find(({ a }) => a.benchmark_run_id === figures.benchmark_run_id) ?? null
+      const before = jobs.find(({ id }) => id === change?.b.job_id)
+      return {
+        job: reportedJob(job),
+        complete: isComplete(job),
+        figures,
+        change,
+        regression: regressionOf(change),
+        incomparable: before ? changedSince(before, job, isOfAgent, comparison.excluded_scenarios) : [],
+      }
+    })
+    return { comparison, points, verdict: trendVerdict({ ...agent, ...judged, points }) }
+  }
+  const { comparison, points, verdict } = await compare(marked.counted)
+  const marks = await marked.report(comparison.agents, async () => {
+    const { comparison, verdict } = await compare(jobs)
+    return { agents: comparison.agents, pairs: comparison.pairs, verdict }
+  })
   return {
     ...agent,
     data_set: {
@@ -109,7 +119,8 @@ const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<Tren
     metric: judged.metric,
     // All metrics of the anchor: jobs without the chosen one are skipped.
     metrics: metricsOf(anchor),
-    verdict: trendVerdict({ ...agent, ...judged, points }),
+    verdict: withExclusions(verdict, marks, comparison.agents),
+    ...marks,
     points,
     agents: agentsOnDataSet(found.jobs),
     n_jobs_read: found.read,
