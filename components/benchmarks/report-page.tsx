@@ -86,7 +86,11 @@ type Tables = Partial<Pick<Report, Exclude<ReportTable, 'group_pairs'>>>
 
 export const tablesOf = (report: Tables | undefined): ReportTable[] =>
   (Object.keys(csvNames) as ReportTable[]).filter(
-    (table) => table === 'agents' || (report?.[table === 'group_pairs' ? 'groups' : table] ?? []).length > 0,
+    (table) =>
+      table === 'agents' ||
+      (table === 'exclusions'
+        ? report?.exclusions != null
+        : (report?.[table === 'group_pairs' ? 'groups' : table] ?? []).length > 0),
   )
 
 const csvNames: Record<ReportTable, string> = {
@@ -95,7 +99,9 @@ const csvNames: Record<ReportTable, string> = {
   failure_groups: 'Failures CSV',
   groups: 'Groups CSV',
   group_pairs: 'Pairs by group CSV',
-  excluded_scenarios: 'Excluded scenarios CSV',
+  excluded_scenarios: 'Scenarios without a score CSV',
+  exclusions: 'Exclusions CSV',
+  labels: 'Labels CSV',
 }
 
 export const ReportNotes = ({ notes }: { notes: readonly string[] }) => (

@@ -5,6 +5,12 @@ import { identifiedOutcomes } from './outcome-ids.ts'
 export const exclusionReasons = ['broken_task', 'infrastructure', 'other'] as const
 export type ExclusionReason = (typeof exclusionReasons)[number]
 
+export const reasonLabels: Record<ExclusionReason, string> = {
+  broken_task: 'Broken task',
+  infrastructure: 'Infrastructure',
+  other: 'Other',
+}
+
 /** Outcomes that people excluded from every number of a job, with the reason. */
 export interface Exclusion {
   id: string

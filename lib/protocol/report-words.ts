@@ -1,6 +1,14 @@
 import { isControl, significanceLevel } from '#lib/statistics/figures.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
-import type { AgentIdentity, ComparedPair, CompareReport, PairFigures, ScoreScale, TrendPoint } from './reports.ts'
+import type {
+  AgentIdentity,
+  ComparedPair,
+  CompareReport,
+  PairFigures,
+  ReportedExclusion,
+  ScoreScale,
+  TrendPoint,
+} from './reports.ts'
 
 /** Truncates a name without splitting a character. */
 export const truncate = (part: string, max = 120): string =>
@@ -45,6 +53,17 @@ export const sameAgentJob =
     const job = isSame ? jobs.find(({ id }) => id === b.job_id) : undefined
     return job && truncate(job.name)
   }
+
+/** Which attempts of its scenario an exclusion covers. */
+export const exclusionScope = (
+  { attempt_id, attempt }: Pick<ReportedExclusion, 'attempt_id' | 'attempt'>,
+  agents: readonly AgentIdentity[],
+  name: NameOf,
+): string => {
+  if (attempt_id === null) return 'All agents'
+  const agent = agents.find(({ benchmark_run_id }) => benchmark_run_id === attempt?.benchmark_run_id)
+  return attempt && agent ? `Attempt ${attempt.position} of ${name(agent)}` : 'An attempt that no longer exists'
+}
 
 /** The difference, above 0 if the first agent is better. */
 export const gainOf = ({ difference, lower_is_better }: Pick<PairFigures, 'difference' | 'lower_is_better'>) =>

@@ -28,7 +28,15 @@ export type {
 
 export type ReportFormat = 'json' | 'csv' | 'md' | 'html' | 'junit'
 
-export type ReportTable = 'agents' | 'pairs' | 'failure_groups' | 'groups' | 'group_pairs' | 'excluded_scenarios'
+export type ReportTable =
+  | 'agents'
+  | 'pairs'
+  | 'failure_groups'
+  | 'groups'
+  | 'group_pairs'
+  | 'excluded_scenarios'
+  | 'exclusions'
+  | 'labels'
 
 export interface ReportedJob {
   id: string
@@ -74,11 +82,18 @@ export interface WithoutExclusions<Pair> {
   verdict: Verdict | null
 }
 
+export interface ReportedExclusion extends Exclusion {
+  /** Attempts of this report that it matches. */
+  n_attempts: number
+  /** The excluded attempt; null for a scenario and for an attempt that no longer exists. */
+  attempt: { benchmark_run_id: string; position: number } | null
+}
+
 export interface ExclusionReport<Pair> {
   rule: string
   applied: boolean
-  /** Oldest first. `n_attempts`: attempts of this report that it excludes. */
-  items: readonly (Exclusion & { n_attempts: number })[]
+  /** Oldest first. */
+  items: readonly ReportedExclusion[]
   /** Null if exclusions are ignored. */
   without: WithoutExclusions<Pair> | null
 }

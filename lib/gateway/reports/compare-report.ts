@@ -19,7 +19,7 @@ import { comparing } from '#lib/statistics/comparison.ts'
 import { isControl, type JudgedAgent } from '#lib/statistics/figures.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'
-import { reportCsv } from './csv.ts'
+import { reportCsv, tables } from './csv.ts'
 import { type Gate, gateOf, parseGate, unfinishedJobs } from './gate.ts'
 import { groupReport } from './groups.ts'
 import { compareHtml } from './html/compare-html.ts'
@@ -47,9 +47,9 @@ interface CompareQuery extends ReportChoice {
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html', 'junit']
 
 /**
- * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|html|junit&table=agents|pairs|groups|group_pairs|excluded_scenarios`.
- * `baseline` is one of the jobs (default: the first) or one of their runs. `failures`, `metric`, `threshold` and `group` as for
- * one job;
+ * `GET /api/benchmark-jobs/compare/report?jobs=a,b&baseline=a&format=json|csv|md|html|junit&table=…`.
+ * `baseline` is one of the jobs (default: the first) or one of their runs. `failures`, `metric`, `threshold`, `group` and
+ * `exclusions` as for one job;
  * `gate=no_regression|superior|non_inferior` with `margin` decides whether the compared runs pass.
  */
 export const compareReport = (request: Request): Promise<Response> =>
@@ -68,9 +68,12 @@ export const compareReport = (request: Request): Promise<Response> =>
 const own = ['jobs', 'baseline', 'gate', 'margin']
 
 export const parseCompareReport = (searchParams: URLSearchParams) => {
-  const { format, table, choice, param } = parseReportParams(searchParams, formats, [...own, 'group', 'table'])
-  if (table === 'failure_groups')
-    throw new HttpError('invalid_argument', 'table=failure_groups is only available for a job', { field: 'table' })
+  const { format, table, choice, param } = parseReportParams(
+    searchParams,
+    formats,
+    ['agents', ...tables],
+    [...own, 'group'],
+  )
   const jobs = [...new Set((param('jobs') ?? '').split(',').filter(Boolean))]
   const [first] = jobs
   if (first === undefined || jobs.length > maxJobs)

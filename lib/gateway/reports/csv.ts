@@ -7,11 +7,15 @@ import type {
   PairFigures,
   Report,
   ReportTable,
+  TrendReport,
 } from '#lib/protocol/reports.ts'
+
+/** Tables of jobs and comparisons besides the agents. */
+export const tables = ['pairs', 'groups', 'group_pairs', 'excluded_scenarios', 'exclusions', 'labels'] as const
 
 /** One table of a report, with unrounded numbers. Without rows only the name columns remain. */
 export const reportCsv = (report: Report | CompareReport, of: ReportTable): string => {
-  const ks = ksOf(report.agents)
+  const ks = ksOf([...report.agents, ...(report.exclusions?.without?.agents ?? [])])
   const name = namesOf(report.agents)
   const identities = new Map(
     report.agents.map(({ agent_name, model_name, benchmark_run_id }) => [
@@ -20,10 +24,15 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
     ]),
   )
   const [names, cells] = {
-    agents: [['agent_name', 'model_name'], report.agents.map((agent) => agentCells(agent, ks))] as const,
+    agents: [
+      ['agent_name', 'model_name'],
+      withAndWithout(report, ({ agents }) => agents.map((agent) => agentCells(agent, ks))),
+    ] as const,
     pairs: [
       ['a_agent_name', 'b_agent_name'],
-      report.pairs.map((pair) => ({ ...pairCells(pair), ...gateCells(report, pair) })),
+      withAndWithout(report, ({ pairs }) =>
+        pairs.map((pair) => ({ ...pairCells(pair), ...(pairs === report.pairs && gateCells(report, pair)) })),
+      ),
     ] as const,
     failure_groups: [
       ['key', 'kind', 'title'],
@@ -60,6 +69,8 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
         missing_from: missing_from.map((agent) => `${name(agent)}: ${agent.why}`).join('; '),
       })),
     ] as const,
+    exclusions: exclusionRows(report),
+    labels: labelRows(report, report.agents),
   }[of]
   return csvTable(
     names,
@@ -70,9 +81,57 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
       lower_is_better: report.lower_is_better,
       rule: report.rule,
       complete: report.complete,
+      exclusions: 'exclusions' in row ? row.exclusions : exclusionsCell(report),
     })),
   )
 }
+
+type Marked = Pick<Report | CompareReport | TrendReport, 'exclusions' | 'labels'>
+
+/** `applied`, `ignored`, or null if there are none. */
+export const exclusionsCell = ({ exclusions }: Marked): string | null =>
+  exclusions === null ? null : exclusions.applied ? 'applied' : 'ignored'
+
+/** Rows of the report, then the same with exclusions ignored. */
+const withAndWithout = (
+  report: Report | CompareReport,
+  rowsOf: (figures: Pick<Report, 'agents' | 'pairs'>) => readonly object[],
+): readonly object[] => [
+  ...rowsOf(report),
+  ...(report.exclusions?.without ? rowsOf(report.exclusions.without) : []).map((row) => ({
+    ...row,
+    exclusions: 'ignored',
+  })),
+]
+
+export const exclusionRows = ({ exclusions }: Marked) =>
+  [
+    ['job_id', 'scenario_id', 'scenario_name', 'attempt_id', 'reason', 'note', 'by'],
+    (exclusions?.items ?? []).map(({ attempt, at_ms, ...item }) => ({
+      ...item,
+      at: new Date(at_ms).toISOString(),
+      benchmark_run_id: attempt?.benchmark_run_id ?? null,
+      attempt: attempt?.position ?? null,
+    })),
+  ] as const
+
+export const labelRows = ({ labels }: Marked, agents: readonly AgentIdentity[]) =>
+  [
+    ['label', 'agent_name', 'model_name'],
+    labels.flatMap(({ label, agents: counts }) =>
+      counts.map(({ benchmark_run_id, n }) => {
+        const agent = agents.find((each) => each.benchmark_run_id === benchmark_run_id)
+        return {
+          label,
+          agent_name: agent?.agent_name,
+          model_name: agent?.model_name,
+          benchmark_run_id,
+          job_id: agent?.job_id,
+          n_attempts: n,
+        }
+      }),
+    ),
+  ] as const
 
 export const csvTable = (names: readonly string[], rows: readonly object[]): string => {
   const columns = rows.length === 0 ? names : [...new Set(rows.flatMap((row) => Object.keys(row)))]

@@ -5,7 +5,7 @@ import { namesOf } from '#lib/protocol/report-words.ts'
 import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
 import { judging } from '#lib/statistics/judgement.ts'
 import { handleRequest } from '../http/handle-request.ts'
-import { reportCsv } from './csv.ts'
+import { reportCsv, tables } from './csv.ts'
 import { groupReport } from './groups.ts'
 import type { Provenance } from './html/document.ts'
 import { htmlFile, provenanceOf } from './html/html-file.ts'
@@ -25,8 +25,7 @@ interface JobReportQuery extends ReportChoice {
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
 
 /**
- * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=agents|pairs|failure_groups|groups|group_pairs|excluded_scenarios&failures=zero|leave_out`,
- * also with `metric` (reward key, `@cost_usd`, `@duration_ms` or `@tokens`), `direction` (`higher` or `lower` is better),
+ * `GET /api/benchmark-jobs/{id}/report?format=json|csv|md|html&table=…&failures=zero|leave_out&exclusions=apply|ignore`, also with `metric` (reward key, `@cost_usd`, `@duration_ms` or `@tokens`), `direction` (`higher` or `lower` is better),
  * `threshold` (worst passing score) and `group` (metadata key of the scenarios).
  */
 export const jobReport = (request: Request, id: string): Promise<Response> =>
@@ -39,7 +38,12 @@ export const jobReport = (request: Request, id: string): Promise<Response> =>
   })
 
 export const parseJobReport = (job: string, searchParams: URLSearchParams) => {
-  const { format, table, choice } = parseReportParams(searchParams, formats, ['group', 'table'])
+  const { format, table, choice } = parseReportParams(
+    searchParams,
+    formats,
+    ['agents', 'failure_groups', ...tables],
+    ['group'],
+  )
   const query: JobReportQuery = { job, ...choice }
   return { format, table, query }
 }

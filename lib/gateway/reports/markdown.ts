@@ -1,7 +1,9 @@
+import { reasonLabels } from '#lib/protocol/marks.ts'
 import {
   aboutScenarios,
   byMean,
   changeRules,
+  exclusionScope,
   formatP,
   lossesFirst,
   metricLabel,
@@ -15,12 +17,15 @@ import {
 } from '#lib/protocol/report-words.ts'
 import type {
   AgentFigures,
+  AgentIdentity,
   ComparedPair,
   CompareReport,
   FailureGroupFigures,
   GroupReport,
+  LabelCount,
   PairFigures,
   Report,
+  ReportedExclusion,
   ScenarioChange,
   Verdict,
 } from '#lib/protocol/reports.ts'
@@ -53,6 +58,8 @@ export const reportMarkdown = (report: Report): string => {
     ...(report.pairs.length === 0 ? [] : ['## Differences', pairTable(sortPairs(report.pairs), name, report.metric)]),
     ...groups(report, name),
     ...excluded(report.excluded_scenarios, name),
+    ...exclusions(report, report.agents, name, ...tablesOf(report, name)),
+    ...labels(report, report.agents, name),
     ...notes(report.notes),
   ])
 }
@@ -79,8 +86,88 @@ export const compareMarkdown = (report: CompareReport): string => {
     ...groups(report, name),
     ...report.pairs.flatMap((pair) => changes(pair, name)),
     ...excluded(report.excluded_scenarios, name),
+    ...exclusions(report, report.agents, name, ...tablesOf(report, name, sameAgentJob(report))),
+    ...labels(report, report.agents, name),
     ...notes(report.notes),
   ])
+}
+
+/** Agents and pairs with exclusions ignored. */
+const tablesOf = (
+  { exclusions, metric, lower_is_better }: Report | CompareReport,
+  name: NameOf,
+  baselineJob?: (pair: PairFigures) => string | undefined,
+) => {
+  const { agents, pairs } = exclusions?.without ?? { agents: [], pairs: [] }
+  return [
+    agentTable(
+      agents.toSorted(
+        byMean(
+          ({ agent_name }) => agent_name,
+          (figures) => figures,
+          lower_is_better,
+        ),
+      ),
+      name,
+      metric,
+    ),
+    pairs.length === 0
+      ? ''
+      : pairTable(baselineJob ? pairs.toSorted(lossesFirst) : sortPairs(pairs), name, metric, baselineJob),
+  ]
+}
+
+/** What is excluded, and `tables` with the figures if it weren't. */
+export const exclusions = (
+  { exclusions }: Pick<Report, 'exclusions'>,
+  agents: readonly AgentIdentity[],
+  name: NameOf,
+  ...tables: readonly string[]
+): string[] => {
+  if (exclusions === null) return []
+  const { rule, items, without } = exclusions
+  return [
+    '## Exclusions',
+    rule,
+    table<ReportedExclusion>(
+      [
+        ['Scenario', ({ scenario_name }) => text(scenario_name)],
+        ['Excluded', (item) => text(exclusionScope(item, agents, name))],
+        ['Attempts', ({ n_attempts }) => (n_attempts === 0 ? 'no match' : `${n_attempts}`)],
+        ['Reason', ({ reason }) => reasonLabels[reason]],
+        ['Note', ({ note }) => text(note)],
+        ['By', ({ by, at_ms }) => `${text(by)}, ${time(at_ms)}`],
+      ],
+      items,
+    ),
+    ...(without
+      ? ['### With nothing excluded', ...(without.verdict ? [escaped(without.verdict.lead)] : []), ...tables]
+      : []),
+  ]
+}
+
+export const labels = (
+  { labels }: Pick<Report, 'labels'>,
+  agents: readonly AgentIdentity[],
+  name: NameOf,
+): string[] => {
+  if (labels.length === 0) return []
+  const names = new Map(agents.map((agent) => [agent.benchmark_run_id, name(agent)]))
+  return [
+    '## Labels',
+    'Labels change no figure.',
+    table<LabelCount>(
+      [
+        ['Label', ({ label }) => text(label)],
+        ['Attempts', ({ n_attempts }) => `${n_attempts}`],
+        [
+          'By agent',
+          ({ agents }) => agents.map((each) => `${text(names.get(each.benchmark_run_id) ?? '')} ${each.n}`).join(', '),
+        ],
+      ],
+      labels,
+    ),
+  ]
 }
 
 export const page = (title: string, parts: readonly string[]) => `# ${title}\n\n${parts.filter(Boolean).join('\n\n')}\n`
@@ -329,7 +416,7 @@ const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>
   scenarios.length === 0
     ? []
     : [
-        `## Excluded scenarios: ${scenarios.length}`,
+        `## Scenarios without a score for all agents: ${scenarios.length}`,
         cut(scenarios, ({ scenario_name, missing_from }) => {
           const whys = missing_from.map((agent) => `${text(name(agent))}: ${agent.why.replaceAll('_', ' ')}`)
           return `${text(scenario_name)} (${whys.join('; ')})`

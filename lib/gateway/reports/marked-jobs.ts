@@ -61,9 +61,12 @@ export const markedJobs = (
           each.attempt_id === null
             ? ofScenario.get(each.scenario_id)
             : ofAttempt.get(attemptKey(each.job_id, each.attempt_id))
-        const n_attempts = (found ?? []).filter(({ isReported }) => isReported).length
+        const own = (found ?? []).filter(({ isReported }) => isReported)
         // A trend reports one agent, and exclusions of the others don't concern it.
-        return found && n_attempts === 0 ? [] : [{ ...each, n_attempts }]
+        if (found && own.length === 0) return []
+        const [first] = each.attempt_id === null ? [] : own
+        const attempt = first ? { benchmark_run_id: first.benchmark_run_id, position: first.position } : null
+        return [{ ...each, n_attempts: own.length, attempt }]
       })
       const labeled = labels.flatMap(({ job_id, attempt_id, label }) =>
         (ofAttempt.get(attemptKey(job_id, attempt_id)) ?? []).flatMap((each) =>

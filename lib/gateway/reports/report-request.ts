@@ -1,33 +1,29 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Direction, FailureRule, ReportChoice, ReportFormat, ReportTable } from '#lib/protocol/reports.ts'
+import type { Direction, FailureRule, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
 import { HttpError, json } from '../http/handle-request.ts'
 
-const tables: readonly ReportTable[] = [
-  'agents',
-  'pairs',
-  'failure_groups',
-  'groups',
-  'group_pairs',
-  'excluded_scenarios',
-]
 const rules: readonly FailureRule[] = ['zero', 'leave_out']
 const exclusionChoices = ['apply', 'ignore'] as const
 const directions: readonly Direction[] = ['higher', 'lower']
 
-/** Parses what all reports have in common; `more` names the other parameters. Throws 400 for unknown or invalid ones. */
-export const parseReportParams = (
+/**
+ * Parses what all reports have in common; the first table is the default, and `more` names the other parameters. Throws 400 for
+ * unknown or invalid ones.
+ */
+export const parseReportParams = <Table extends string>(
   searchParams: URLSearchParams,
   formats: readonly ReportFormat[],
+  tables: readonly [Table, ...Table[]],
   more: readonly string[],
 ) => {
   for (const name of searchParams.keys()) {
-    if (!['format', 'failures', 'metric', 'direction', 'threshold', 'exclusions', ...more].includes(name))
+    if (!['format', 'failures', 'metric', 'direction', 'threshold', 'exclusions', 'table', ...more].includes(name))
       throw new HttpError('invalid_argument', `Unknown report parameter ${name}`, { field: name })
     if (searchParams.getAll(name).length > 1)
       throw new HttpError('invalid_argument', `${name} can only be set once`, { field: name })
   }
   const group = searchParams.get('group') || undefined
-  const table = oneOf('table', tables, searchParams.get('table') ?? 'agents')
+  const table = oneOf('table', tables, searchParams.get('table') ?? tables[0])
   if (group === undefined && (table === 'groups' || table === 'group_pairs'))
     throw new HttpError('invalid_argument', `table=${table} requires a group`, { field: 'group' })
   const choice: ReportChoice = {

@@ -1,6 +1,6 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { judgedBy, metricsOf } from '#lib/protocol/metrics.ts'
-import { agentLabel, amount, countOf, gainOf, metricText, stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
+import { agentLabel, amount, countOf, metricText, stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
 import type {
   ComparedPair,
   ReportChoice,
@@ -24,6 +24,7 @@ import { evidence, metricSentence, metricVerb, notesOf, testedPairs, unansweredS
 import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { markedJobs, withExclusions } from './marked-jobs.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
+import { regressionOf } from './trend-points.ts'
 import { trendCsv, trendMarkdown } from './trend-text.ts'
 
 /** Jobs may be megabytes, and parsing them delays terminals in this process: read a few at a time, up to a limit. */
@@ -41,27 +42,33 @@ interface TrendQuery extends ReportChoice {
 }
 
 const formats: readonly ReportFormat[] = ['json', 'csv', 'md', 'html']
+const tables = ['jobs', 'exclusions', 'labels'] as const
 
 /**
- * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md|html&failures=zero|leave_out`: results of an
+ * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md|html&table=jobs|exclusions|labels&failures=zero|leave_out`: results of an
  * agent on a job's data set in its most recent jobs. Defaults to the job's first agent; jobs without the metric are skipped.
  */
 export const trendReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
-    const { format, query } = parseTrendReport(new URL(request.url).searchParams)
+    const { format, table, query } = parseTrendReport(new URL(request.url).searchParams)
     const source = await jobSource(request)
     if (format === 'html') return htmlFile(await trendHtmlOf(source, query, provenanceOf(request)))
     const report = await trendReportOf(source, query)
-    return respondIn(format, report, { csv: trendCsv, md: trendMarkdown })
+    return respondIn(format, report, { csv: (each) => trendCsv(each, table), md: trendMarkdown })
   })
 
 export const parseTrendReport = (searchParams: URLSearchParams) => {
-  const { format, choice, param } = parseReportParams(searchParams, formats, ['job', 'agent', 'model', 'last'])
+  const { format, table, choice, param } = parseReportParams(searchParams, formats, tables, [
+    'job',
+    'agent',
+    'model',
+    'last',
+  ])
   const last = parsePoints(param('last'))
   const job = param('job')
   if (!job) throw new HttpError('invalid_argument', 'job must be the ID of a job on the data set', { field: 'job' })
   const query: TrendQuery = { ...choice, job, agent: param('agent'), model: param('model'), last }
-  return { format, query }
+  return { format, table, query }
 }
 
 export const trendHtmlOf = async (source: JobSource, query: TrendQuery, provenance: Provenance): Promise<string> =>
@@ -349,11 +356,3 @@ const regressionSentence = (points: readonly TrendPoint[]): string[] => {
 
 const judgedWord = ({ difference, lower_is_better }: ComparedPair) =>
   lower_is_better ? ` (${(difference ?? 0) < 0 ? 'better' : 'worse'})` : ''
-
-export const regressionOf = (change: ComparedPair | null): TrendPoint['regression'] => {
-  const gain = change && gainOf(change)
-  if (!change || gain == null || gain >= 0) return null
-  if (change.significant) return 'significant'
-  // One changed scenario alone moves the mean by one standard error: half of all runs see that by chance.
-  return change.se !== null && -gain > change.se * (1 + 1e-9) ? 'possible' : null
-}

@@ -1,9 +1,11 @@
 import { agentLabel } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
-import { agentCells, csvTable, ksOf, reasonCell } from './csv.ts'
+import { agentCells, csvTable, exclusionRows, exclusionsCell, ksOf, labelRows, reasonCell } from './csv.ts'
 import {
   code,
   count,
+  exclusions,
+  labels,
   list,
   metricLine,
   none,
@@ -17,13 +19,22 @@ import {
   text,
   time,
 } from './markdown.ts'
+import { jobNameOf, pointsWithoutExclusions } from './trend-points.ts'
 
 /** One row per job, oldest first; `change_` columns compare with `change_from_job_id`. */
-export const trendCsv = ({ points, rule, threshold }: TrendReport): string => {
-  const ks = ksOf(points.map(({ figures }) => figures))
+export const trendCsv = (report: TrendReport, of: 'jobs' | 'exclusions' | 'labels'): string => {
+  const { points, rule, threshold } = report
+  const agents = points.map(({ figures }) => figures)
+  if (of === 'exclusions') return csvTable(...exclusionRows(report))
+  if (of === 'labels') return csvTable(...labelRows(report, agents))
+  const ks = ksOf([...agents, ...(report.exclusions?.without?.agents ?? [])])
+  const rows = [
+    ...points.map((point) => ({ ...point, exclusions: exclusionsCell(report) })),
+    ...(pointsWithoutExclusions(report) ?? []).map((point) => ({ ...point, exclusions: 'ignored' })),
+  ]
   return csvTable(
     ['job_id'],
-    points.map(({ job, complete, figures, change, regression, incomparable }) => {
+    rows.map(({ job, complete, figures, change, regression, incomparable, exclusions }) => {
       const { job_id, ...cells } = agentCells(figures, ks)
       return {
         job_id,
@@ -41,6 +52,7 @@ export const trendCsv = ({ points, rule, threshold }: TrendReport): string => {
         incomparable: incomparable.map((each) => each.text).join('; '),
         metric: job.metric,
         threshold,
+        exclusions,
       }
     }),
   )
@@ -51,6 +63,8 @@ const changeLists = ['new_failures', 'new_passes', 'worse', 'better'] as const
 
 export const trendMarkdown = (report: TrendReport): string => {
   const { data_set: set, points } = report
+  const agents = points.map(({ figures }) => figures)
+  const name = jobNameOf(report)
   return page(`Trend of ${text(agentLabel({ name: report.agent_name, model: report.model_name }))}`, [
     ...sentences(report.verdict),
     `Data set: ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Incomplete.**'}`,
@@ -62,6 +76,8 @@ export const trendMarkdown = (report: TrendReport): string => {
         ({ job, incomparable }) =>
           `Other differences in ${text(job.name)}:\n\n${list(incomparable.map((each) => text(each.text)))}`,
       ),
+    ...exclusions(report, agents, name, pointTable(pointsWithoutExclusions(report) ?? [])),
+    ...labels(report, agents, name),
     ...notes(report.notes),
   ])
 }

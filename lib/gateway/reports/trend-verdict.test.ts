@@ -3,7 +3,8 @@ import { stepOf } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { compare } from '#lib/statistics/testing.ts'
-import { regressionOf, trendVerdict } from './trend-report.ts'
+import { regressionOf } from './trend-points.ts'
+import { trendVerdict } from './trend-report.ts'
 
 /** One run for each list of scores; null is a canceled attempt. */
 const reportOf = (...runs: (number | null)[][]): Pick<TrendReport, 'agent_name' | 'model_name' | 'points'> => {

@@ -154,6 +154,7 @@ const Flags = z.object({
   failures: z.optional(z.string()),
   metric: z.optional(z.string()),
   direction: z.optional(z.string()),
+  exclusions: z.optional(z.string()),
   threshold: z.optional(z.string()),
   junit: z.optional(z.string()),
   markdown: z.optional(z.string()),
@@ -161,7 +162,7 @@ const Flags = z.object({
 })
 
 /** Sent to the console as they are, which validates them. */
-const reportChoices = ['baseline', 'margin', 'failures', 'metric', 'direction', 'threshold'] as const
+const reportChoices = ['baseline', 'margin', 'failures', 'metric', 'direction', 'threshold', 'exclusions'] as const
 const gateFlags = [...reportChoices, 'console', 'jobs', 'rule', 'junit', 'markdown', 'wait']
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
@@ -400,7 +401,7 @@ gate
   --baseline ID       Job or run to compare with (the first of --jobs)
   --rule RULE         no_regression, superior or non_inferior
   --margin X          With non_inferior: how much worse the mean may be
-  --failures RULE     zero or leave_out, as in reports; also --metric, --direction and --threshold
+  --failures RULE     zero or leave_out, as in reports; also --metric, --direction, --threshold and --exclusions
   --junit FILE        Write the result as JUnit XML
   --markdown FILE     Write the report as Markdown
   --wait MINUTES      Wait for running jobs (0)

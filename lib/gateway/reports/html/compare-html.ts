@@ -21,6 +21,7 @@ import {
   pairTable,
   scoreFacts,
 } from './figures.ts'
+import { exclusionSection, labelSection } from './marks.ts'
 import { html, type Markup } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
 import { cutList } from './table.ts'
@@ -34,6 +35,7 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
     return job === undefined ? name(pair.b) : `the same in ${job}`
   }
   const sorted = pairs.toSorted(lossesFirst)
+  const unexcluded = report.exclusions?.without ?? null
   const baseline =
     jobs.find(({ id }) => id === report.baseline)?.name ??
     report.agents.filter(({ benchmark_run_id }) => benchmark_run_id === report.baseline).map(name)[0]
@@ -68,6 +70,17 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
           ),
       scenarioGrid(judged, judged.map(name), report.rule, report),
       missingScenarios(report.excluded_scenarios, name),
+      exclusionSection(
+        report,
+        report.agents,
+        name,
+        unexcluded && agentTable({ ...report, agents: unexcluded.agents }, name),
+        unexcluded &&
+          pairTable('Largest loss first', unexcluded.pairs.toSorted(lossesFirst), name, (pair) =>
+            other(pair as ComparedPair),
+          ),
+      ),
+      labelSection(report, report.agents, name),
       section(
         'Jobs',
         html`<ul>${jobs.map((job) => html`<li>${truncate(job.name)} <span class="muted">${job.state}, created ${timeText(job.create_time_ms)}</span></li>`)}</ul>`,

@@ -7,7 +7,7 @@ import {
   threeDecimals,
   truncate,
 } from '#lib/protocol/report-words.ts'
-import type { Report } from '#lib/protocol/reports.ts'
+import type { AgentFigures, Report } from '#lib/protocol/reports.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
 import type { JudgedAgent } from '#lib/statistics/figures.ts'
 import { costPlot } from './cost-plot.ts'
@@ -21,6 +21,7 @@ import {
   pairTable,
   scoreFacts,
 } from './figures.ts'
+import { exclusionSection, labelSection } from './marks.ts'
 import { html, type Markup } from './markup.ts'
 import { scenarioGrid } from './scenario-grid.ts'
 import { tableOf } from './table.ts'
@@ -62,17 +63,28 @@ const failures = ({ failure_groups: groups, agents }: Report, name: NameOf): Mar
       )
 }
 
+const without = ({ exclusions, ...report }: Report, name: NameOf) => {
+  const { agents, pairs } = exclusions?.without ?? { agents: [], pairs: [] }
+  return [
+    agentTable({ ...report, agents: byRank(agents, report.lower_is_better) }, name),
+    pairs.length === 0 ? null : pairTable(countOf(pairs.length, 'pair'), sortPairs(pairs), name),
+  ]
+}
+
+const byRank = (agents: readonly AgentFigures[], isLowerBetter: boolean) =>
+  agents.toSorted(
+    byMean(
+      ({ agent_name }) => agent_name,
+      (figures) => figures,
+      isLowerBetter,
+    ),
+  )
+
 /** `judged`: the agents whose outcomes the report counts. */
 export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenance: Provenance): string => {
   const { job, pairs } = report
   const name = namesOf(report.agents)
-  const agents = report.agents.toSorted(
-    byMean(
-      ({ agent_name }) => agent_name,
-      (figures) => figures,
-      report.lower_is_better,
-    ),
-  )
+  const agents = byRank(report.agents, report.lower_is_better)
   const sorted = sortPairs(pairs)
   const folded = sorted.slice(maxOpenPairs)
   return htmlDocument({
@@ -103,6 +115,8 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
       costPlot(report, name),
       scenarioGrid(judged, judged.map(name), report.rule, report),
       missingScenarios(report.excluded_scenarios, name),
+      exclusionSection(report, report.agents, name, ...without(report, name)),
+      labelSection(report, report.agents, name),
     ],
     notes: report.notes,
     runs: report.agents.map((agent) => ({ id: agent.benchmark_run_id, label: name(agent) })),

@@ -1,13 +1,18 @@
 import { agentLabel, formatP, stepOf, type TrendStep, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
+import { jobNameOf, pointsWithoutExclusions } from '../trend-points.ts'
 import { htmlDocument, type Provenance, section, timeText } from './document.ts'
 import { axisOf, countText, rangeText, scoreFacts, signed } from './figures.ts'
+import { exclusionSection, labelSection } from './marks.ts'
 import { html, type Markup } from './markup.ts'
 import { tableOf } from './table.ts'
 
 export const trendHtml = (report: TrendReport, provenance: Provenance): string => {
   const { points, data_set: set } = report
+  const agents = points.map(({ figures }) => figures)
+  const name = jobNameOf(report)
+  const without = pointsWithoutExclusions(report)
   const changed = points.filter(({ incomparable }) => incomparable.length > 0)
   return htmlDocument({
     kind: 'Trend',
@@ -34,6 +39,8 @@ export const trendHtml = (report: TrendReport, provenance: Provenance): string =
                       html`<h3>${truncate(job.name)}</h3><ul>${incomparable.map(({ text }) => html`<li>${truncate(maskText(text), 600)}</li>`)}</ul>`,
                   ),
                 ),
+            exclusionSection(report, agents, name, without && pointTable(without)),
+            labelSection(report, agents, name),
           ],
     notes: report.notes,
     runs: points.map(({ job, figures }) => ({ id: figures.benchmark_run_id, label: job.name })),
