@@ -17,6 +17,7 @@ export interface AgentRow {
   key: string
   name: string
   model: string | null
+  differs?: string
   runId: string | null
   state: 'pending' | 'running' | 'finished'
   outcome: BenchmarkOutcome | null
@@ -39,17 +40,20 @@ export const agentRows = (job: BenchmarkJob): AgentRow[] => {
   return rows.toSorted((a, b) => a.place - b.place).map(({ place: _, ...row }) => row)
 }
 
-/** Short unique labels: models without provider where possible, and models alone if all agents share a name. */
-export const shortLabels = (agents: readonly { name: string; model: string | null }[]): string[] => {
+/** Short unique labels: models without provider where possible, and models or differences alone if that is all they differ by. */
+export const shortLabels = (agents: readonly Pick<AgentRow, 'name' | 'model' | 'differs'>[]): string[] => {
   const full = agents.map(agentLabel)
   const suffixes = repeatSuffixes(full)
   const isUnique = (labels: readonly string[]) => new Set(labels).size === new Set(full).size
-  const bare = agents.map(({ name, model }) => ({ name, model: model?.split('/').findLast(Boolean) ?? null }))
+  const bare = agents.map(({ model, ...agent }) => ({ ...agent, model: model?.split('/').findLast(Boolean) ?? null }))
   const hasOneName = agents.length > 1 && new Set(agents.map(({ name }) => name)).size === 1
   for (const shorter of [bare, agents]) {
     const models = shorter.flatMap(({ model }) => (model ? truncate(model) : []))
     if (hasOneName && new Set(models).size === agents.length) return models
   }
+  const differences = agents.flatMap(({ differs }) => differs ?? [])
+  const hasOneModel = new Set(agents.map(({ model }) => model)).size === 1
+  if (hasOneName && hasOneModel && new Set(differences).size === agents.length) return differences
   const labels = bare.map(agentLabel)
   return (isUnique(labels) ? labels : full).map((label, at) => `${label}${suffixes[at]}`)
 }

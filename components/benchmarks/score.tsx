@@ -22,10 +22,11 @@ export const AgentName = ({ name, model }: { name: string; model: string | null 
 interface AgentLinesProps {
   name: string
   model: string | null | undefined
+  differs?: string | undefined
   isWhole?: boolean
 }
 
-export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) => (
+export const AgentLines = ({ name, model, differs, isWhole = false }: AgentLinesProps) => (
   <span className="block min-w-0 leading-4">
     <span className={classes('block', !isWhole && 'truncate')}>
       <VisibleText max={80}>{name.trim() || 'Unnamed agent'}</VisibleText>
@@ -33,6 +34,11 @@ export const AgentLines = ({ name, model, isWhole = false }: AgentLinesProps) =>
     {model && (
       <span className={classes('block text-xs leading-4 font-normal text-muted', !isWhole && 'truncate')}>
         {isWhole ? <ModelName model={model} /> : <VisibleText max={80}>{model}</VisibleText>}
+      </span>
+    )}
+    {differs && (
+      <span className={classes('block text-xs leading-4 font-normal text-muted', !isWhole && 'truncate')}>
+        <VisibleText max={240}>{differs}</VisibleText>
       </span>
     )}
   </span>

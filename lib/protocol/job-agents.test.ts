@@ -78,4 +78,48 @@ describe('agents of a job', () => {
     ])
     expect(shown(agentsOf([outcome('bmr_1', 'other')]))).toEqual([[null, 'bmr_1', 'other', null]])
   })
+
+  it('are told apart by the settings that differ once all have an outcome', () => {
+    const solver = (kwargs: object | null, more: object = {}) => ({
+      name: 'solver',
+      model_name: 'acme/small',
+      kwargs,
+      ...more,
+    })
+    const outcomes = ['bmr_1', 'bmr_2', 'bmr_3'].map((id) => outcome(id, 'solver', 'acme/small'))
+    const differences = (specified: object[], found = outcomes) =>
+      agentsOf(found, [], specified).map(({ differs }) => differs)
+    expect(
+      differences([
+        solver({ temperature: 0.2, retry: { max: 3 }, style: 'brief' }, { timeout_seconds: 600 }),
+        solver({ temperature: 0.7, retry: { max: 3 }, style: 'brief' }, { timeout_seconds: 900 }),
+        solver({ retry: { max: 3 }, style: 'brief' }),
+      ]),
+    ).toEqual([
+      'temperature=0.2, timeout_seconds=600',
+      'temperature=0.7, timeout_seconds=900',
+      'temperature=unset, timeout_seconds=unset',
+    ])
+    expect(differences([solver({ x: 1 }), solver({ x: 1 }), solver({ x: 1 })])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(differences([solver({ x: 1 }), solver({ x: 2 })], outcomes.slice(0, 1))).toEqual([undefined])
+    const versions = outcomes.map((each, at) => ({
+      ...each,
+      scenario_outcomes: [
+        { scenario_definition_id: 's', scenario_name: 's', state: 'COMPLETED', agent_version: `1.${at}` },
+      ],
+    }))
+    const one = { environment_variables: { A: '1', B: '1', C: '1', D: '1' }, secrets: { KEY: 'mine' } }
+    const two = { environment_variables: { A: '2', B: '2', C: '2', D: '2' }, secrets: { KEY: 'yours' } }
+    expect(
+      differences(
+        [solver(null, { agent_environment: one }), solver(null, { agent_environment: two })],
+        versions.slice(0, 2),
+      ),
+    ).toEqual(['A=1, B=1, C=1, and 2 more', 'A=2, B=2, C=2, and 2 more'])
+    expect(differences([solver(null), solver(null)], versions.slice(0, 2))).toEqual(['version=1.0', 'version=1.1'])
+  })
 })

@@ -1,4 +1,5 @@
 import type { AgentConfig, BenchmarkJob, BenchmarkOutcome, InProgressRun } from '#lib/contract/benchmark-jobs.ts'
+import { type AgentSettings, agentSettings, withDifferences } from './agent-settings.ts'
 import { identifiedOutcomes } from './outcome-ids.ts'
 
 export interface JobAgent {
@@ -7,6 +8,8 @@ export interface JobAgent {
   place: number | null
   name: string
   model: string | null
+  /** Settings in which it differs from agents of the same name and model, such as `temperature=0.2`. */
+  differs?: string
   outcome: BenchmarkOutcome | null
   run: InProgressRun | null
 }
@@ -38,7 +41,13 @@ export const agentsWithRuns = (job: BenchmarkJob): JobAgent[] => {
     const agent = place === null ? undefined : specified[place]
     return { ...row, place, name: name ?? agent?.name ?? info ?? '', model: model ?? agent?.model_name ?? null }
   })
-  return attachRuns(agents)
+  return withDifferences(attachRuns(agents), (agent) => settingsIn(job, agent))
+}
+
+/** Undefined without an outcome: until all are listed, which of them belongs to which configuration is a guess. */
+export const settingsIn = ({ job_spec }: BenchmarkJob, { place, outcome }: JobAgent): AgentSettings | undefined => {
+  const config = place === null ? undefined : job_spec?.agent_configs[place]
+  return config && outcome ? agentSettings(config, outcome) : undefined
 }
 
 const attachRuns = (agents: readonly JobAgent[]): JobAgent[] => {

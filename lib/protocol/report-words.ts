@@ -14,13 +14,24 @@ import type {
 export const truncate = (part: string, max = 120): string =>
   part.length <= max ? part : `${[...part.slice(0, max + 1)].slice(0, -1).join('')}…`
 
-export const agentLabel = ({ name, model }: { name: string; model: string | null | undefined }): string => {
-  const shown = truncate(name.trim() || 'Unnamed agent')
-  return model?.trim() ? `${shown} · ${truncate(model)}` : shown
+interface LabeledAgent {
+  name: string
+  model: string | null | undefined
+  differs?: string | undefined
 }
 
-export const labelOf = ({ agent_name, model_name }: AgentIdentity): string =>
-  agentLabel({ name: agent_name, model: model_name })
+export const agentLabel = ({ name, model, differs }: LabeledAgent): string => {
+  const shown = truncate(name.trim() || 'Unnamed agent')
+  return `${shown}${model?.trim() ? ` · ${truncate(model)}` : ''}${differs === undefined ? '' : ` (${differs})`}`
+}
+
+export const labelOf = (agent: AgentIdentity): string => agentLabel(labeledAgent(agent))
+
+export const labeledAgent = ({ agent_name: name, model_name: model, differs }: AgentIdentity) => ({
+  name,
+  model,
+  ...(differs !== undefined && { differs }),
+})
 
 export type NameOf = (agent: AgentIdentity) => string
 
@@ -31,7 +42,7 @@ export const repeatSuffixes = (labels: readonly string[]): string[] =>
     return count > 1 ? ` (${number} of ${count})` : ''
   })
 
-/** Names the agents of a report; a job may list the same agent twice with different arguments. */
+/** Names the agents of a report; a job may list the same agent twice with the same settings. */
 export const namesOf = (agents: readonly AgentIdentity[]): NameOf => {
   const suffixes = repeatSuffixes(agents.map((agent) => JSON.stringify([agent.job_id, labelOf(agent)])))
   const names = new Map(agents.map((agent, at) => [agent.benchmark_run_id, `${labelOf(agent)}${suffixes[at]}`]))
@@ -45,11 +56,11 @@ export const runNames = ({ jobs, agents }: Pick<CompareReport, 'jobs' | 'agents'
     jobs.length > 1 ? `${name(agent)} in ${truncate(jobNames.get(agent.job_id) ?? agent.job_id)}` : name(agent)
 }
 
-/** Returns the baseline's job name if the baseline is the same agent in another job. */
+/** Returns the baseline's job name if the baseline is the same agent with the same settings in another job. */
 export const sameAgentJob =
   ({ jobs }: Pick<CompareReport, 'jobs'>) =>
   ({ a, b }: Pick<PairFigures, 'a' | 'b'>): string | undefined => {
-    const isSame = a.agent_name === b.agent_name && a.model_name === b.model_name && a.job_id !== b.job_id
+    const isSame = labelOf(a) === labelOf(b) && a.job_id !== b.job_id
     const job = isSame ? jobs.find(({ id }) => id === b.job_id) : undefined
     return job && truncate(job.name)
   }

@@ -36,6 +36,8 @@ export interface AgentIdentity {
   model_name: string | null
   benchmark_run_id: string
   job_id: string
+  /** Settings in which it differs from agents of the same name and model, such as `temperature=0.2`. */
+  differs?: string
 }
 
 /** Harbor's control agents: `nop` does nothing, `oracle` runs the task's own solution. */

@@ -1,5 +1,5 @@
 import type { FailureRule, GroupFigures, JudgedJob, PairFigures, ScoreScale } from './figures.ts'
-import { figuresOf, judgedRule, pairOf, type Side, withSignificance } from './judgement.ts'
+import { figuresOf, identityOf, judgedRule, pairOf, type Side, withSignificance } from './judgement.ts'
 import { inNameOrder, talliesOf } from './tallies.ts'
 
 /** Value of each scenario id that has one. */
@@ -46,10 +46,6 @@ export function* judgingGroups(
 }
 
 const inGroup = ({
-  agent_name,
-  model_name,
-  benchmark_run_id,
-  job_id,
   n_scenarios,
   n_attempts,
   mean,
@@ -58,11 +54,9 @@ const inGroup = ({
   ci_high,
   method,
   reasons,
+  ...agent
 }: Side['figures']): GroupFigures['agents'][number] => ({
-  agent_name,
-  model_name,
-  benchmark_run_id,
-  job_id,
+  ...identityOf(agent),
   n_scenarios,
   n_attempts,
   mean,

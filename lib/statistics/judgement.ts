@@ -122,11 +122,18 @@ export function* judgingPairs(
   }
 }
 
-const identityOf = ({ agent_name, model_name, benchmark_run_id, job_id }: AgentIdentity): AgentIdentity => ({
+export const identityOf = ({
   agent_name,
   model_name,
   benchmark_run_id,
   job_id,
+  differs,
+}: AgentIdentity): AgentIdentity => ({
+  agent_name,
+  model_name,
+  benchmark_run_id,
+  job_id,
+  ...(differs !== undefined && { differs }),
 })
 
 const rewardKeys = (agents: readonly JudgedAgent[]): string[] => [

@@ -53,10 +53,15 @@ const runColumns = ({ jobs, agents, metric }: CompareReport, choice: ReportChoic
       id: 'agent',
       header: 'Agent',
       cell: ({ row }) => {
-        const { agent_name, model_name, job_id, benchmark_run_id } = row.original
+        const { agent_name, model_name, job_id, benchmark_run_id, differs } = row.original
         return (
           <span className="block leading-4">
-            <AgentLines name={`${agent_name}${suffixOf(benchmark_run_id)}`} model={model_name} isWhole />
+            <AgentLines
+              name={`${agent_name}${suffixOf(benchmark_run_id)}`}
+              model={model_name}
+              differs={differs}
+              isWhole
+            />
             {jobs.length > 1 && (
               <span className="block text-xs leading-4 font-normal text-muted @2xl:hidden">
                 <VisibleText max={120}>{jobName(job_id)}</VisibleText>

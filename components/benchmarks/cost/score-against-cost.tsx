@@ -6,7 +6,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { labelPlaces } from '#lib/protocol/label-places.ts'
 import { axisFor, costAxis, placeOn } from '#lib/protocol/plot-axes.ts'
-import { type NameOf, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { labeledAgent, type NameOf, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, MetricFigures, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { frontierOf } from '#lib/statistics/frontier.ts'
@@ -94,7 +94,7 @@ export const ScoreAgainstCost = ({ report, name }: ScoreAgainstCostProps) => {
 /** Agents of several jobs keep their full names. */
 const shortNames = ({ agents }: ScoreAgainstCostProps['report'], name: NameOf): NameOf => {
   if (new Set(agents.map(({ job_id }) => job_id)).size > 1) return name
-  const labels = shortLabels(agents.map(({ agent_name, model_name }) => ({ name: agent_name, model: model_name })))
+  const labels = shortLabels(agents.map(labeledAgent))
   const byRun = new Map(agents.map(({ benchmark_run_id }, at) => [benchmark_run_id, labels[at]]))
   return (agent) => byRun.get(agent.benchmark_run_id) ?? name(agent)
 }

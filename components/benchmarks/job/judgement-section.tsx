@@ -14,7 +14,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { roundUp } from '#lib/protocol/plot-axes.ts'
-import { failureRule, labelOf, metricText, passRule, sortPairs } from '#lib/protocol/report-words.ts'
+import { failureRule, labeledAgent, labelOf, metricText, passRule, sortPairs } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, ReportChoice, Verdict } from '#lib/protocol/reports.ts'
 import { ruleOptions, ScoreChoice } from '../choice.tsx'
 import { differenceColumn, significanceColumns } from '../figures.tsx'
@@ -176,7 +176,7 @@ const columnsOf = (
   metric: string | null,
   choice: ReportChoice,
 ): Column<PairFigures>[] => {
-  const labels = shortLabels(agents.map(({ agent_name: name, model_name: model }) => ({ name, model })))
+  const labels = shortLabels(agents.map(labeledAgent))
   const byRun = new Map(agents.map(({ benchmark_run_id }, at) => [benchmark_run_id, labels[at]]))
   const nameOf = (agent: AgentIdentity) => byRun.get(agent.benchmark_run_id) ?? labelOf(agent)
   return [

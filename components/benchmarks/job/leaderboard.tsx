@@ -232,10 +232,10 @@ const methods: Record<string, string> = {
   z: 'Normal interval over scenario means',
 }
 
-const Agent = ({ agent: { name, model, runId, state, run }, suffix }: Pick<Row, 'agent' | 'suffix'>) => {
+const Agent = ({ agent: { name, model, differs, runId, state, run }, suffix }: Pick<Row, 'agent' | 'suffix'>) => {
   const label = (
     <>
-      <AgentLines name={`${name}${suffix}`} model={model} isWhole />
+      <AgentLines name={`${name}${suffix}`} model={model} differs={differs} isWhole />
       {isControl(name) && <span className="block text-xs leading-4 font-normal text-muted">control, not ranked</span>}
     </>
   )
@@ -245,7 +245,7 @@ const Agent = ({ agent: { name, model, runId, state, run }, suffix }: Pick<Row, 
         <Link
           href={paths.benchmarkRun(runId)}
           prefetch={false}
-          title={`${agentLabel({ name, model })}: open run`}
+          title={`${agentLabel({ name, model, differs })}: open run`}
           className="min-w-0 hover:underline"
         >
           {label}

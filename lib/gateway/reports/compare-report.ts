@@ -28,7 +28,7 @@ import { htmlFile, provenanceOf } from './html/html-file.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
 import { type JobSource, jobSource } from './job-source.ts'
 import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unansweredSentence } from './job-verdict.ts'
-import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
+import { agentsOf, agentsOfAll, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { gateJunit } from './junit.ts'
 import { compareMarkdown } from './markdown.ts'
 import { counted, markedJobs, withExclusions } from './marked-jobs.ts'
@@ -122,7 +122,7 @@ const computeComparison = async (
   const judged = judgedTogether(whole)
   const marked = markedJobs(source.account, whole, exclusions)
   const compare = async (jobs: readonly BenchmarkJob[]) => {
-    const agents = jobs.flatMap(agentsOf)
+    const agents = agentsOfAll(jobs)
     const figures = { agents, complete, direction, threshold }
     const comparison = await runInSteps(comparing(figures, failures, baselineChoice(agents, query.jobs, baseline)))
     return { figures, comparison, verdict: compareVerdict({ jobs: reported, complete, ...judged, ...comparison }) }

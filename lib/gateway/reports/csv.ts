@@ -9,6 +9,7 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
+import { identityOf } from '#lib/statistics/judgement.ts'
 
 /** Tables of jobs and comparisons besides the agents. */
 export const tables = ['pairs', 'groups', 'group_pairs', 'excluded_scenarios', 'exclusions', 'labels'] as const
@@ -18,10 +19,10 @@ export const reportCsv = (report: Report | CompareReport, of: ReportTable): stri
   const ks = ksOf([...report.agents, ...(report.exclusions?.without?.agents ?? [])])
   const name = namesOf(report.agents)
   const identities = new Map(
-    report.agents.map(({ agent_name, model_name, benchmark_run_id }) => [
-      benchmark_run_id,
-      { agent_name, model_name, benchmark_run_id },
-    ]),
+    report.agents.map((agent) => {
+      const { job_id: _, ...identity } = identityOf(agent)
+      return [agent.benchmark_run_id, identity]
+    }),
   )
   const [names, cells] = {
     agents: [
@@ -190,9 +191,5 @@ const gateCells = (report: Report | CompareReport, { a }: PairFigures) => {
   }
 }
 
-const prefixed = (prefix: string, { agent_name, model_name, benchmark_run_id, job_id }: AgentIdentity) => ({
-  [`${prefix}_agent_name`]: agent_name,
-  [`${prefix}_model_name`]: model_name,
-  [`${prefix}_benchmark_run_id`]: benchmark_run_id,
-  [`${prefix}_job_id`]: job_id,
-})
+const prefixed = (prefix: string, agent: AgentIdentity) =>
+  Object.fromEntries(Object.entries(identityOf(agent)).map(([name, value]) => [`${prefix}_${name}`, value]))

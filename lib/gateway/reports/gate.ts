@@ -3,6 +3,7 @@ import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import { countOf, pText, runNames, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, CompareReport, GateKind, GateResult, GateRun } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
+import { identityOf } from '#lib/statistics/judgement.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { endings } from './job-verdict.ts'
 import { isComplete } from './judged-job.ts'
@@ -38,11 +39,11 @@ export const gateOf = (gate: Gate, report: Figures, unfinished: readonly string[
   const name = runNames(report)
   const runs = agents
     .filter((agent) => !isControl(agent.agent_name) && !isBaseline(agent))
-    .flatMap(({ agent_name, model_name, benchmark_run_id, job_id }): (GateRun & { name: string })[] => {
-      const a = { agent_name, model_name, benchmark_run_id, job_id }
-      const pair = pairs.find((each) => each.a.benchmark_run_id === benchmark_run_id)
+    .flatMap((agent): (GateRun & { name: string })[] => {
+      const a = identityOf(agent)
+      const pair = pairs.find((each) => each.a.benchmark_run_id === a.benchmark_run_id)
       // In a single job, the first agent is the baseline.
-      if (!pair && pairs.some((each) => each.b.benchmark_run_id === benchmark_run_id)) return []
+      if (!pair && pairs.some((each) => each.b.benchmark_run_id === a.benchmark_run_id)) return []
       return [{ ...runOf(gate, a, pair, unfinished, report.lower_is_better === true), name: name(a) }]
     })
   const decided = runs.length > 0 && runs.every((run) => run.decided)

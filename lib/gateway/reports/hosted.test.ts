@@ -9,7 +9,7 @@ import { reportCsv } from './csv.ts'
 import { jobHtml } from './html/job-html.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
-import { agentsOf, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
+import { agentsOf, agentsOfAll, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { reportMarkdown } from './markdown.ts'
 
 /** A job as a service may return it, with missing or unknown fields. */
@@ -178,6 +178,74 @@ it('lists differences between jobs', () => {
     { kind: 'environment', text: 'Secrets of a differ' },
   ])
   expect(incomparabilities([one, one], noAgents)).toEqual([])
+})
+
+describe('an agent run twice', () => {
+  const twice = (id: string, temperatures: readonly number[], more: object = {}) =>
+    jobOf({
+      id,
+      state: 'completed',
+      job_spec: {
+        scenario_ids: ['s1'],
+        agent_configs: temperatures.map((temperature) => ({
+          name: 'a',
+          type: 'job_agent',
+          model_name: 'm',
+          kwargs: { temperature, api_key: `sk-live-${temperature}00000000` },
+          agent_environment: { environment_variables: { OPENAI_API_KEY: `key-${temperature}` } },
+        })),
+      },
+      benchmark_outcomes: temperatures.map((temperature, at) => ({
+        benchmark_run_id: `${id} ${at}`,
+        agent_name: 'a',
+        model_name: 'm',
+        scenario_outcomes: [{ scenario_definition_id: 's1', state: 'COMPLETED', score: temperature }],
+      })),
+      ...more,
+    })
+
+  it('is named by what differs in every format, without secrets', () => {
+    const report = reportOf(twice('bmj_1', [0.2, 0.7]))
+    expect(report.agents.map(({ differs }) => differs)).toEqual(['temperature=0.2', 'temperature=0.7'])
+    expect(report.pairs[0]?.a.differs).toBe('temperature=0.2')
+    expect(report.verdict.lead).toMatch(/^a · m \(temperature=0\.7\) leads a · m \(temperature=0\.2\) by 0\.500 /)
+    const markdown = reportMarkdown(report)
+    expect(markdown).toContain('| a · m (temperature=0.7) vs a · m (temperature=0.2) | 0.500 |')
+    const html = jobHtml(report, agentsOf(twice('bmj_1', [0.2, 0.7])), { now_ms: 0 })
+    expect(html).toContain('m (temperature=0.7)')
+    const [agents, pairs] = [reportCsv(report, 'agents'), reportCsv(report, 'pairs')]
+    expect(agents).toMatch(/"differs".*"temperature=0\.2".*"temperature=0\.7"/s)
+    expect(pairs).toMatch(/"a_differs".*"temperature=0\.2"/s)
+    expect([JSON.stringify(report), markdown, html, agents, pairs].join()).not.toMatch(/sk-live|key-0/)
+  })
+
+  it('is numbered if only a secret differs', () => {
+    const { verdict, agents } = reportOf(
+      jobOf({
+        ...twice('bmj_1', [0.2, 0.7]),
+        job_spec: {
+          scenario_ids: ['s1'],
+          agent_configs: ['sk-live-100000000', 'sk-live-200000000'].map((api_key) => ({
+            name: 'a',
+            type: 'job_agent',
+            model_name: 'm',
+            kwargs: { api_key },
+          })),
+        },
+      }),
+    )
+    expect(agents.map(({ differs }) => differs)).toEqual([undefined, undefined])
+    expect(verdict.lead).toMatch(/^a · m \(2 of 2\) leads a · m \(1 of 2\)/)
+  })
+
+  it('in two jobs is also named by job settings', () => {
+    const jobs = [
+      twice('bmj_1', [0.2], { settings: { timeout_multiplier: 1, n: 5, db_password: 'secret-one' } }),
+      twice('bmj_2', [0.2], { settings: { timeout_multiplier: 2, n: 5, db_password: 'secret-two' } }),
+    ]
+    expect(agentsOfAll(jobs).map(({ differs }) => differs)).toEqual(['timeout_multiplier=1', 'timeout_multiplier=2'])
+    expect(agentsOfAll([jobs[0] as BenchmarkJob]).map(({ differs }) => differs)).toEqual([undefined])
+  })
 })
 
 it('counts the outcomes of incomplete jobs and truncates long names', () => {
