@@ -10,7 +10,7 @@ export interface ZipEntry {
 }
 
 /** Streams a zip of the entries, in order. Requests an entry once the previous one has been read. */
-export const zip = (entries: AsyncIterable<ZipEntry>, { compress = true } = {}): Readable => {
+export const zip = (entries: AsyncIterable<ZipEntry>): Readable => {
   const file = new ZipFile()
   const output = file.outputStream as PassThrough
   const add = async () => {
@@ -19,7 +19,7 @@ export const zip = (entries: AsyncIterable<ZipEntry>, { compress = true } = {}):
       const source = Readable.from(content)
       const stop = () => source.destroy()
       output.once('close', stop)
-      file.addReadStream(source, name, { mtime: new Date(modifiedMs), mode: 0o100644, compress })
+      file.addReadStream(source, name, { mtime: new Date(modifiedMs), mode: 0o100644 })
       await finished(source)
       output.off('close', stop)
     }

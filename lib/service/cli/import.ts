@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { createReadStream, openSync, readdirSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { request } from 'undici'
 import { type BenchmarkJobImport, type BenchmarkJobImported, benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
-import { filesBelow } from '#lib/service/benchmarks/log-files.ts'
-import { type ZipEntry, zip } from '#lib/service/benchmarks/zip.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 import type { CommandLine } from './command-line.ts'
 import { RejectedImport, watchJobs } from './import-watch.ts'
 import { withKeys } from './keys.ts'
+import { type StoredFile, storedZip } from './stored-zip.ts'
 
 export const importJobs = async (line: CommandLine) => {
   const path = resolve(line.words[0] ?? '')
@@ -29,7 +28,7 @@ const importFrom = async (path: string, { dataDir, account, importChoices }: Com
   if (!address) throw new StartError(`The service on ${dataDir} (pid ${pid}) is still starting; try again`)
   const skipped: string[] = []
   // The service is on this host: compressing would only cost processor time.
-  const archive = statSync(path).isFile() ? createReadStream(path) : zip(entriesOf(path, skipped), { compress: false })
+  const archive = statSync(path).isFile() ? createReadStream(path) : storedZip(filesOf(path, basename(path), skipped))
   // A temporary key: existing keys aren't stored in readable form.
   const { id, key } = withKeys(dataDir, (keys) => keys.add({ account, name: 'import', nowMs: Date.now() }))
   try {
@@ -46,20 +45,35 @@ const importFrom = async (path: string, { dataDir, account, importChoices }: Com
   }
 }
 
-/** High, because a job has a folder per trial and none may be dropped. */
-const maxEntries = 1_000_000
+function* filesOf(folder: string, name: string, skipped: string[]): Generator<StoredFile> {
+  const skip = (path: string, reason: string) => void skipped.push(`${path}: ${reason}`)
+  for (const entry of ifReadable(() => readdirSync(folder, { withFileTypes: true }), skip.bind(null, name)) ?? []) {
+    const path = join(folder, entry.name)
+    const below = `${name}/${entry.name}`
+    if (entry.isDirectory()) yield* filesOf(path, below, skipped)
+    else if (!entry.isFile()) skip(below, entry.isSymbolicLink() ? 'a symbolic link' : 'not a regular file')
+    else {
+      const file = ifReadable(() => openSync(path, 'r'), skip.bind(null, below))
+      if (file !== undefined) yield { name: below, file }
+    }
+  }
+}
 
-async function* entriesOf(path: string, skipped: string[]): AsyncGenerator<ZipEntry> {
-  const omit = (name: string[], reason: string) => skipped.push(`${name.join('/')}: ${reason}`)
-  for await (const { path: name, modifiedMs, content } of filesBelow(path, omit, maxEntries))
-    yield { name: [basename(path), ...name].join('/'), modifiedMs, content }
+/** A job that is still running may remove files meanwhile. */
+const ifReadable = <T>(read: () => T, skip: (reason: string) => void): T | undefined => {
+  try {
+    return read()
+  } catch (error) {
+    skip(`cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return undefined
+  }
 }
 
 const send = async (
   address: string,
   key: string,
   choices: BenchmarkJobImport,
-  archive: Readable,
+  archive: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<BenchmarkJobImported> => {
   const boundary = `devdeck-${randomBytes(16).toString('hex')}`
@@ -80,7 +94,11 @@ const send = async (
   throw statusCode === 400 ? new RejectedImport(message) : new StartError(message)
 }
 
-async function* formOf(choices: BenchmarkJobImport, archive: Readable, boundary: string): AsyncGenerator<Uint8Array> {
+async function* formOf(
+  choices: BenchmarkJobImport,
+  archive: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  boundary: string,
+): AsyncGenerator<Uint8Array> {
   for (const [name, value] of Object.entries(choices))
     yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const head = 'content-disposition: form-data; name="file"; filename="job.zip"\r\ncontent-type: application/zip'
