@@ -147,6 +147,10 @@ it('leaves excluded attempts out of every figure, beside the figures with them',
   expect(ignored.exclusions).toMatchObject({ applied: false, items: [{ id: t6?.id }, { id: t2?.id }], without: null })
 
   for (const each of [t6, t2]) if (each) await restore(each)
+  const others = await exclude(job, [attemptOf(job, 'A', 't2', 1), scenario('t4'), scenario('t6')])
+  const failed = { benchmark_run_id: after.agents[0]?.benchmark_run_id, ...scenario('t2'), attempt: 2 }
+  expect((await report()).failure_groups.map(({ first }) => first)).toEqual([failed])
+  for (const each of others) await restore(each)
   expect(await report()).toEqual(before)
 })
 
@@ -212,7 +216,12 @@ it('excludes a scenario in all compared jobs and an attempt only in its own', as
     ['ignored', -0.166667],
   ])
   const html = await text(`/report?jobs=${job.id},${later.id}&format=html`, 'compare')
-  expect(html).toContain('5 scenarios by agent')
+  const share = { kind: 'comparison', params: { jobs: `${job.id},${later.id}` } }
+  const { url } = (await gateway.ask(cookie, 'POST', '/api/shares', share)).body
+  for (const document of [html, await (await gateway.fetch(new URL(url).pathname)).text()]) {
+    expect(document).toContain('5 scenarios by agent')
+    expect(document).toMatch(/t6<span class="sub">All agents/)
+  }
 })
 
 it('applies to trends, which list exclusions of their agent only', async () => {

@@ -89,7 +89,7 @@ const computeReport = async (source: JobSource, query: JobReportQuery, read: Ben
       group,
       judgement,
     )),
-    failure_groups: (await runInSteps(groupingFailures(figures.agents, judgement))).map(marked.located),
+    failure_groups: marked.located(await runInSteps(groupingFailures(figures.agents, judgement))),
     notes: notesOf({ ...judgement, ...judged }),
   }
 }

@@ -15,8 +15,8 @@ import { judgmentStore } from '../judgment/marks.ts'
 interface MarkedJobs {
   /** The jobs to compute figures from: without excluded attempts, unless the request ignores exclusions. */
   counted: BenchmarkJob[]
-  /** The group with the place of its first attempt among all attempts, as excluded ones stay visible. */
-  located: (group: FailureGroupFigures) => FailureGroupFigures
+  /** The groups with the place of their first attempt among all attempts, as excluded ones stay visible. */
+  located: (groups: readonly FailureGroupFigures[]) => readonly FailureGroupFigures[]
   report: <Pair>(
     agents: readonly Pick<AgentFigures, 'benchmark_run_id'>[],
     without: () => Promise<WithoutExclusions<Pair>>,
@@ -35,16 +35,21 @@ export const markedJobs = (
   const isApplied = choice !== 'ignore'
   return {
     counted: isApplied ? jobs.map((job) => withoutExcluded(job, exclusions)) : [...jobs],
-    located: (group) => {
-      const { benchmark_run_id, scenario_id, attempt } = group.first
+    located: (groups) => {
       const [job] = jobs
-      if (!isApplied || !job || exclusions.length === 0) return group
+      if (!isApplied || !job || exclusions.length === 0) return groups
       const isExcluded = exclusionTest(exclusions, job.id)
-      const found = identifiedAttempts(job)
-        .flat()
-        .filter((each) => each.benchmark_run_id === benchmark_run_id && each.scenario_id === scenario_id)
-        .filter((each) => !isExcluded(each))[attempt - 1]
-      return { ...group, first: { ...group.first, attempt: found?.position ?? attempt } }
+      const remaining = Map.groupBy(
+        identifiedAttempts(job)
+          .flat()
+          .filter((each) => !isExcluded(each)),
+        (each) => JSON.stringify([each.benchmark_run_id, each.scenario_id]),
+      )
+      return groups.map((group) => {
+        const { benchmark_run_id, scenario_id, attempt } = group.first
+        const found = remaining.get(JSON.stringify([benchmark_run_id, scenario_id]))?.[attempt - 1]
+        return { ...group, first: { ...group.first, attempt: found?.position ?? attempt } }
+      })
     },
     report: async (agents, without) => {
       if (exclusions.length + labels.length === 0) return { exclusions: null, labels: [] }
