@@ -140,6 +140,8 @@ export interface Report extends Judgement, JudgedMetric, GroupReport, MarkReport
   verdict: Verdict
   /** Most points lost first. Controls are left out unless there is nothing else. */
   failure_groups: readonly FailureGroupFigures[]
+  /** Why Harbor prints other means, if it does; also in `notes`. */
+  harbor_mean: string | null
   notes: readonly string[]
 }
 

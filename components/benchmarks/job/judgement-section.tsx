@@ -75,6 +75,11 @@ export const JudgementSection = memo(({ job, report, agents, choice, change }: J
         ) : (
           <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />
         )}
+        {data?.harbor_mean && (
+          <p className="text-sm text-muted">
+            <VisibleText max={600}>{data.harbor_mean}</VisibleText>
+          </p>
+        )}
       </section>
     </>
   )

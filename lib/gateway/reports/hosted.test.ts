@@ -6,6 +6,7 @@ import { failureGroupsOf } from '#lib/protocol/failure-groups.ts'
 import type { CompareReport, Report } from '#lib/protocol/reports.ts'
 import { judge } from '#lib/statistics/testing.ts'
 import { reportCsv } from './csv.ts'
+import { harborMean } from './harbor-mean.ts'
 import { jobHtml } from './html/job-html.ts'
 import { comparability, incomparabilities } from './incomparable.ts'
 import { notesOf, verdictOf } from './job-verdict.ts'
@@ -28,6 +29,7 @@ const reportOf = (job: BenchmarkJob): Report => {
     group: null,
     groups: null,
     group_notes: [],
+    harbor_mean: null,
     failure_groups: failureGroupsOf(agentsOf(job), judgement),
     notes: notesOf({ ...judgement, ...judged }),
   }
@@ -178,6 +180,52 @@ it('lists differences between jobs', () => {
     { kind: 'environment', text: 'Secrets of a differ' },
   ])
   expect(incomparabilities([one, one], noAgents)).toEqual([])
+})
+
+describe("Harbor's mean", () => {
+  const trial = (scenario: string, state: string, score: number | null) => ({
+    scenario_definition_id: scenario,
+    scenario_name: scenario,
+    state,
+    score,
+  })
+  const imported = (...agents: object[][]) =>
+    jobOf({
+      state: 'completed',
+      job_source: { type: 'imported' },
+      judged_metric: 'reward',
+      benchmark_outcomes: agents.map((outcomes, at) => outcome(`agent ${at}`, outcomes)),
+    })
+  const noteOf = (whole: BenchmarkJob, rule: 'zero' | 'leave_out' = 'zero', counted = whole) => {
+    const judgement = judge({ agents: agentsOf(counted), complete: true }, rule)
+    return harborMean(whole, counted, { ...judgement, metric: 'reward' }, rule)
+  }
+  const done = trial('s1', 'COMPLETED', 1)
+
+  it('is explained only where it differs', () => {
+    expect(noteOf(imported([done, trial('s2', 'COMPLETED', 0.5), trial('s3', 'FAILED', null)]))).toBe(null)
+    expect(noteOf({ ...imported([done, trial('s2', 'CANCELED', null)]), judged_metric: null })).toBe(null)
+    // 1 of 3 against 1 of 1.
+    expect(noteOf(imported([done, trial('s2', 'CANCELED', null), trial('s3', 'CANCELED', null)], [done]))).toBe(
+      'Harbor prints 0.333 for agent 0: it counts 2 canceled trials as 0.',
+    )
+    expect(noteOf(imported([done, trial('s2', 'FAILED', null)]), 'leave_out')).toBe(
+      'Harbor prints 0.500 for agent 0: it counts 1 failed trial as 0.',
+    )
+    expect(noteOf(imported([done, trial('s2', 'FAILED', 0.5)]))).toBe(
+      'Harbor prints 0.750 for agent 0: it counts the rewards of 1 failed trial.',
+    )
+  })
+
+  it('is explained by all reasons that apply', () => {
+    const uneven = [done, done, trial('s2', 'COMPLETED', 0)]
+    // (1 + 1 + 0) / 3 against (1 + 0) / 2
+    expect(noteOf(imported(uneven))).toBe('Harbor prints 0.667 for agent 0: it averages trials instead of scenarios.')
+    const whole = imported([...uneven, trial('s3', 'CANCELED', null), trial('s4', 'COMPLETED', 0)])
+    expect(noteOf(whole, 'zero', imported([...uneven, trial('s3', 'CANCELED', null)]))).toBe(
+      'Harbor prints 0.400 for agent 0: it counts 1 excluded trial, counts 1 canceled trial as 0 and averages trials instead of scenarios.',
+    )
+  })
 })
 
 describe('an agent run twice', () => {

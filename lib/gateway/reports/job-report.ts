@@ -3,10 +3,11 @@ import { groupingFailures } from '#lib/protocol/failure-groups.ts'
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import { namesOf } from '#lib/protocol/report-words.ts'
 import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
-import { judging } from '#lib/statistics/judgement.ts'
+import { judgedRule, judging } from '#lib/statistics/judgement.ts'
 import { handleRequest } from '../http/handle-request.ts'
 import { reportCsv, tables } from './csv.ts'
 import { groupReport } from './groups.ts'
+import { harborMean } from './harbor-mean.ts'
 import type { Provenance } from './html/document.ts'
 import { htmlFile, provenanceOf } from './html/html-file.ts'
 import { jobHtml } from './html/job-html.ts'
@@ -78,6 +79,10 @@ const computeReport = async (source: JobSource, query: JobReportQuery, read: Ben
     const { judgement, verdict } = await judge(whole)
     return { agents: judgement.agents, pairs: judgement.pairs, verdict }
   })
+  const harbor_mean =
+    metric === undefined || metric === read.judged_metric
+      ? harborMean(whole, job, { ...judged, agents: judgement.agents }, judgedRule(figures, failures))
+      : null
   return {
     job: reportedJob(job),
     verdict: withExclusions(verdict, marks, judgement.agents),
@@ -90,6 +95,7 @@ const computeReport = async (source: JobSource, query: JobReportQuery, read: Ben
       judgement,
     )),
     failure_groups: marked.located(await runInSteps(groupingFailures(figures.agents, judgement))),
-    notes: notesOf({ ...judgement, ...judged }),
+    harbor_mean,
+    notes: [...notesOf({ ...judgement, ...judged }), ...(harbor_mean === null ? [] : [harbor_mean])],
   }
 }

@@ -26,6 +26,7 @@ const markdownOf = (...agents: JudgedAgent[]): string =>
     metric: null,
     metrics: [],
     ...judge({ agents, complete: true }, 'zero'),
+    harbor_mean: null,
     failure_groups: [],
     exclusions: null,
     labels: [],
