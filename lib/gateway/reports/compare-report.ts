@@ -31,7 +31,7 @@ import { controlsSentence, evidence, metricSentence, notesOf, testedPairs, unans
 import { agentsOf, agentsOfAll, isComplete, judgedTogether, reportedJob, requireMetric } from './judged-job.ts'
 import { gateJunit } from './junit.ts'
 import { compareMarkdown } from './markdown.ts'
-import { counted, markedJobs, withExclusions } from './marked-jobs.ts'
+import { counted, exclusionSentence, markedJobs, withExclusions } from './marked-jobs.ts'
 import { cachedReport } from './report-cache.ts'
 import { parseReportParams, respondIn, runInSteps } from './report-request.ts'
 
@@ -133,6 +133,7 @@ const computeComparison = async (
     const { comparison, verdict } = await compare(whole)
     return { agents: comparison.agents, pairs: comparison.pairs, verdict }
   })
+  const judgedGate = gate && gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs))
   return {
     jobs: reported,
     baseline,
@@ -141,7 +142,7 @@ const computeComparison = async (
     ...judged,
     ...comparison,
     ...marks,
-    gate: gate ? gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs)) : null,
+    gate: judgedGate ? { ...judgedGate, sentence: [judgedGate.sentence, ...exclusionSentence(marks)].join(' ') } : null,
     incomparable: incomparabilities(jobs, comparison),
     ...(await groupReport(
       { source, jobs, judged: figures, rule: failures, name: runNames({ jobs: reported, agents: comparison.agents }) },

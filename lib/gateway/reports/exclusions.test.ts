@@ -202,6 +202,7 @@ it('excludes a scenario in all compared jobs and an attempt only in its own', as
   expect(pairOf(after)).toMatchObject({ n: 4, difference: -0.25, se: 0.25, p_value: 1, only_b_passes: 1 })
   // The lower bound is -0.25 - 3.182446 * 0.25.
   expect(six(after.gate?.runs[0]?.bound)).toBe(-1)
+  expect(after.gate?.sentence).toMatch(/^Gate failed .* Excluded: 1 scenario and 2 attempts\.$/)
   expect(after.exclusions?.items.map(({ job_id, n_attempts }) => [job_id, n_attempts])).toEqual([
     [job.id, 1],
     [job.id, 1],

@@ -119,26 +119,29 @@ const labelCounts = (attempts: readonly (IdentifiedAttempt & { label: string })[
     }))
     .sort((a, b) => b.n_attempts - a.n_attempts || (a.label < b.label ? -1 : 1))
 
-/** Adds what is excluded to a verdict, so that it never stands without. */
-export const withExclusions = (
-  verdict: Verdict,
-  { exclusions }: Pick<MarkReport<unknown>, 'exclusions'>,
-  agents: readonly AgentFigures[],
-): Verdict => {
+type Marks = Pick<MarkReport<unknown>, 'exclusions'>
+
+/** Follows verdicts and gates, so that they never stand without what is excluded. */
+export const exclusionSentence = ({ exclusions }: Marks): string[] => {
   const items = exclusions?.applied ? exclusions.items.filter(({ n_attempts }) => n_attempts > 0) : []
-  if (items.length === 0) return verdict
+  if (items.length === 0) return []
   const scenarios = new Set(items.flatMap((each) => (each.attempt_id === null ? [each.scenario_id] : []))).size
   const attempts = items.filter(({ attempt_id }) => attempt_id !== null).length
   const parts = [
     ...(scenarios > 0 ? [countOf(scenarios, 'scenario')] : []),
     ...(attempts > 0 ? [countOf(attempts, 'attempt')] : []),
   ]
+  return [`Excluded: ${parts.join(' and ')}.`]
+}
+
+export const withExclusions = (verdict: Verdict, marks: Marks, agents: readonly AgentFigures[]): Verdict => {
+  const excluded = exclusionSentence(marks)
+  if (excluded.length === 0) return verdict
   const isEmpty = agents.every(
     ({ n_completed, n_failed, n_timeout, n_cancelled, n_other }) =>
       n_completed + n_failed + n_timeout + n_cancelled + n_other === 0,
   )
-  const excluded = `Excluded: ${parts.join(' and ')}.`
   return isEmpty
-    ? { lead: 'Every attempt is excluded, so there is no score.', more: [excluded], tone: 'neutral' }
-    : { ...verdict, more: [...verdict.more, excluded] }
+    ? { lead: 'Every attempt is excluded, so there is no score.', more: excluded, tone: 'neutral' }
+    : { ...verdict, more: [...verdict.more, ...excluded] }
 }

@@ -425,6 +425,7 @@ describe('npm run service -- gate', () => {
     [['--rule', 'best'], '--rule must be one of'],
     [['--rule', 'superior'], 'gate requires --jobs'],
     [['--rule', 'non_inferior', '--jobs', 'bmj_none'], 'margin must be above 0'],
+    [['--rule', 'superior', '--jobs', 'bmj_1', '--exclusions', 'none'], 'exclusions must be one of apply, ignore'],
     [['--rule', 'superior', '--jobs', 'bmj_none'], 'No benchmark job with ID bmj_none'],
     [['--rule', 'superior', '--jobs', 'bmj_none', '--console', 'http://127.0.0.1:9'], 'Cannot reach the console'],
   ])('exits with 2 for %j', async (flags, message) => {
