@@ -1,8 +1,15 @@
 import { type AgentIdentity, type AttemptOutcome, isControl, type ScoreScale } from '#lib/statistics/figures.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { countedScore, hasTimedOut, passes } from '#lib/statistics/tallies.ts'
+import { metricLabel } from './report-words.ts'
 import type { FailureGroupFigures, FailureKind } from './reports.ts'
 
 type FailedAttempt = Pick<AttemptOutcome, 'state' | 'score' | 'failure_reason'>
+
+interface JudgedScale extends ScoreScale {
+  /** Attempts that don't report a built-in metric haven't failed. */
+  metric?: string | null | undefined
+}
 
 interface FailedAgent extends Pick<AgentIdentity, 'agent_name' | 'benchmark_run_id'> {
   outcomes: readonly AttemptOutcome[]
@@ -14,7 +21,7 @@ interface FailedAgent extends Pick<AgentIdentity, 'agent_name' | 'benchmark_run_
  */
 export function* groupingFailures(
   agents: readonly FailedAgent[],
-  scale: ScoreScale,
+  scale: JudgedScale,
 ): Generator<void, FailureGroupFigures[]> {
   const groups = new Map<string, FailureGroupFigures & { scenarios: Set<string> }>()
   for (const { benchmark_run_id, outcomes } of withoutControls(agents, ({ agent_name }) => agent_name)) {
@@ -58,7 +65,7 @@ export function* groupingFailures(
     .sort((a, b) => (b.points ?? 0) - (a.points ?? 0) || b.n_attempts - a.n_attempts || (a.key < b.key ? -1 : 1))
 }
 
-export const failureGroupsOf = (agents: readonly FailedAgent[], scale: ScoreScale): FailureGroupFigures[] => {
+export const failureGroupsOf = (agents: readonly FailedAgent[], scale: JudgedScale): FailureGroupFigures[] => {
   const steps = groupingFailures(agents, scale)
   for (;;) {
     const step = steps.next()
@@ -106,7 +113,7 @@ interface Failure {
 }
 
 /** Returns null for canceled attempts, unknown states and attempts with a full score. */
-export const failureOf = (outcome: FailedAttempt, scale: ScoreScale): Failure | null => {
+export const failureOf = (outcome: FailedAttempt, scale: JudgedScale): Failure | null => {
   const { failure_reason } = outcome
   const score = countedScore(outcome, 'zero')
   if (score === undefined) return null
@@ -127,14 +134,16 @@ export const failureKindOf = (outcome: FailedAttempt): FailureKind => {
   return outcome.state === 'FAILED' || outcome.failure_reason ? 'exception' : 'wrong'
 }
 
-const wrongAnswer = (outcome: FailedAttempt, score: number, scale: ScoreScale): Failure | null => {
-  const { is_unit_range, threshold, lower_is_better } = scale
+const wrongAnswer = (outcome: FailedAttempt, score: number, scale: JudgedScale): Failure | null => {
+  const { is_unit_range, threshold, lower_is_better, metric } = scale
   const wrong = (key: string, title: string): Failure => ({ key, kind: 'wrong', title, message: '' })
   if (outcome.score == null || !Number.isFinite(outcome.score))
-    return lower_is_better ? null : wrong('no-score', 'Completed without a score')
+    return lower_is_better || isBuiltIn(metric) ? null : wrong('no-score', 'Completed without a score')
   if (lower_is_better || !is_unit_range) {
     if (passes(score, scale) !== false) return null
-    return wrong('threshold', `Scored ${lower_is_better ? 'above' : 'below'} ${threshold}`)
+    const side = lower_is_better ? 'above' : 'below'
+    const limit = isBuiltIn(metric) ? `${metricLabel(metric)} ${side} ${threshold}` : `scored ${side} ${threshold}`
+    return wrong('threshold', limit[0]?.toUpperCase() + limit.slice(1))
   }
   if (score >= 1) return null
   return score <= 0 ? wrong('zero', 'Wrong answer: scored 0') : wrong('partial', 'Scored between 0 and 1')

@@ -6,7 +6,7 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
-import { changeRules, comparedScenarios, runNames, threeDecimals } from '#lib/protocol/report-words.ts'
+import { changeRules, comparedScenarios, metricText, runNames } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, CompareReport, ReportChoice, ScenarioChange } from '#lib/protocol/reports.ts'
 import { jobViewPath } from '../job/search-params.ts'
 import { sideBySidePath, sideText } from '../side-by-side/search-params.ts'
@@ -31,6 +31,7 @@ const labels: Record<ChangeKind, string> = {
 interface Row extends ScenarioChange {
   run: string
   key: string
+  metric: string | null
   hrefs: readonly [before: string, after: string]
   sideBySide: string
 }
@@ -46,6 +47,7 @@ export const ChangeTable = ({ report, choice, chosen, onChoose }: ChangeTablePro
       (pair[kind] ?? []).map((change) => ({
         ...change,
         run: name(pair.a),
+        metric: report.metric,
         key: `${pair.a.benchmark_run_id} ${change.scenario_id}`,
         hrefs: [outcomeHref(pair.b, change, choice), outcomeHref(pair.a, change, choice)],
         sideBySide: sideBySidePath({
@@ -114,14 +116,14 @@ const orders: Record<ChangeKind, (a: ScenarioChange, b: ScenarioChange) => numbe
 
 const duration = (ms: number | null) => (ms === null ? 'Unknown' : formatDurationMs(ms))
 
-const OutcomeLink = ({ href, score, label }: { href: string; score: number; label: string }) => (
+const OutcomeLink = ({ href, score, label }: { href: string; score: string; label: string }) => (
   <Link
     href={href}
     prefetch={false}
     title={`Open ${label} outcome`}
     className="relative z-1 text-accent underline underline-offset-2"
   >
-    {threeDecimals(score)}
+    {score}
   </Link>
 )
 
@@ -149,11 +151,11 @@ const columns: Column<Row>[] = [
     id: 'score',
     header: 'Score (baseline to run)',
     cell: ({ row }) => {
-      const { before, after, hrefs } = row.original
+      const { before, after, hrefs, metric } = row.original
       return (
         <>
-          <OutcomeLink href={hrefs[0]} score={before} label="baseline" /> to{' '}
-          <OutcomeLink href={hrefs[1]} score={after} label="this run's" />
+          <OutcomeLink href={hrefs[0]} score={metricText(metric, before)} label="baseline" /> to{' '}
+          <OutcomeLink href={hrefs[1]} score={metricText(metric, after)} label="this run's" />
         </>
       )
     },

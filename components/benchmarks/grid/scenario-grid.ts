@@ -45,7 +45,7 @@ export const environmentDiffers = ({ attempts }: GridCell): boolean =>
 export type AttemptFilter = (outcome: ScenarioOutcome, agent: number) => boolean
 
 /** Accepts the attempts of a failure group. */
-export const failureFilter = (agents: readonly AgentRow[], key: string, scale: ScoreScale): AttemptFilter => {
+export const failureFilter = (agents: readonly AgentRow[], key: string, scale: GridScale): AttemptFilter => {
   const counted = new Set(withoutControls(agents, ({ name }) => name))
   return (outcome, at) => counted.has(agents[at] as AgentRow) && failureOf(outcome, scale)?.key === key
 }

@@ -6,14 +6,14 @@ import { Scrolled } from '#components/ui/scrolled.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { axisFor } from '#lib/protocol/plot-axes.ts'
-import { byMean, type NameOf, sortPairs, swapped, threeDecimals } from '#lib/protocol/report-words.ts'
+import { byMean, metricText, type NameOf, sortPairs, swapped } from '#lib/protocol/report-words.ts'
 import type { GroupFigures, GroupReport, PairFigures, Report } from '#lib/protocol/reports.ts'
 import { Choice } from '../choice.tsx'
 import { PairP, ScoreWithN, signed } from '../figures.tsx'
 import { IntervalBar } from '../job/interval-bar.tsx'
 
 interface GroupSectionProps {
-  report: GroupReport & Pick<Report, 'agents' | 'pairs' | 'is_unit_range'>
+  report: GroupReport & Pick<Report, 'agents' | 'pairs' | 'is_unit_range' | 'lower_is_better' | 'metric'>
   name: NameOf
   /** Metadata keys of the scenarios. */
   keys: readonly string[]
@@ -108,11 +108,12 @@ const headClass = 'align-bottom border-b border-line px-3 py-1 font-medium text-
 const cellClass = 'border-b border-line px-3 py-1.5 align-top'
 
 const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
-  const { is_unit_range } = report
+  const { is_unit_range, lower_is_better, metric } = report
   const agents = report.agents.toSorted(
     byMean(
       ({ agent_name }) => agent_name,
       (figures) => figures,
+      lower_is_better,
     ),
   )
   const ends = rows.flatMap((row) => row.agents.flatMap(({ mean, ci_low, ci_high }) => [mean, ci_low, ci_high]))
@@ -158,12 +159,12 @@ const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
                 <VisibleText max={120}>{row.value}</VisibleText>
               )}
             </th>
-            {row.pair && <PairCells pair={row.pair} />}
+            {row.pair && <PairCells pair={row.pair} metric={metric} />}
             {agents.map(({ benchmark_run_id }) => {
               const figures = row.agents.find((each) => each.benchmark_run_id === benchmark_run_id)
               return (
                 <td key={benchmark_run_id} className={cellClass}>
-                  {figures && <GroupMean figures={figures} axis={axis} />}
+                  {figures && <GroupMean figures={figures} axis={axis} metric={metric} />}
                 </td>
               )
             })}
@@ -177,14 +178,15 @@ const GroupTable = ({ report, name, rows, pair, caption }: GroupTableProps) => {
 interface GroupMeanProps {
   figures: GroupFigures['agents'][number]
   axis: { low: number; high: number }
+  metric: string | null
 }
 
-const GroupMean = ({ figures, axis }: GroupMeanProps) => {
+const GroupMean = ({ figures, axis, metric }: GroupMeanProps) => {
   const { mean, ci_low, ci_high, n_scenarios, n_attempts, reasons } = figures
   if (mean === null) return <Dash why={reasons.mean} />
   return (
     <span className="block space-y-0.5 leading-4" title={`${formatCount(n_attempts)} counted attempts`}>
-      <ScoreWithN score={threeDecimals(mean)} n={n_scenarios} />
+      <ScoreWithN score={metricText(metric, mean)} n={n_scenarios} />
       <span className="block w-32">
         <IntervalBar value={mean} low={ci_low} high={ci_high} from={axis.low} to={axis.high} />
       </span>
@@ -192,25 +194,29 @@ const GroupMean = ({ figures, axis }: GroupMeanProps) => {
         {ci_low === null || ci_high === null ? (
           <Dash why={reasons.ci_low} />
         ) : (
-          `${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
+          `${metricText(metric, ci_low)} to ${metricText(metric, ci_high)}`
         )}
       </span>
     </span>
   )
 }
 
-const PairCells = ({ pair }: { pair: PairFigures }) => {
+const PairCells = ({ pair, metric }: { pair: PairFigures; metric: string | null }) => {
   const { difference, n, ci_low, ci_high, p_value, reasons } = pair
   return (
     <>
       <td className={cellClass}>
-        {difference === null ? <Dash why={reasons.difference} /> : <ScoreWithN score={signed(difference)} n={n} />}
+        {difference === null ? (
+          <Dash why={reasons.difference} />
+        ) : (
+          <ScoreWithN score={signed(difference, metric)} n={n} />
+        )}
       </td>
       <td className={cellClass}>
         {ci_low === null || ci_high === null ? (
           <Dash why={reasons.ci_low} />
         ) : (
-          `${signed(ci_low)} to ${signed(ci_high)}`
+          `${signed(ci_low, metric)} to ${signed(ci_high, metric)}`
         )}
       </td>
       <td className={cellClass}>{p_value === null ? <Dash why={reasons.p_value} /> : <PairP pair={pair} />}</td>

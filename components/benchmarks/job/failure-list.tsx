@@ -8,12 +8,12 @@ import { formatCount } from '#lib/browser/format.ts'
 import { failureGroupsOf } from '#lib/protocol/failure-groups.ts'
 import { countOf, threeDecimals } from '#lib/protocol/report-words.ts'
 import type { FailureGroupFigures } from '#lib/protocol/reports.ts'
-import type { ScoreScale } from '#lib/statistics/figures.ts'
+import type { GridScale } from '../grid/scenario-grid.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
 
 interface FailureListProps {
   agents: readonly AgentRow[]
-  scale: ScoreScale
+  scale: GridScale
   onShow: (group: FailureGroupFigures) => void
   onOpenFirst: (group: FailureGroupFigures) => void
 }

@@ -125,6 +125,16 @@ describe('failure groups', () => {
     expect(groups(5)).toContainEqual(['Scored below 5', null])
     const lower = scaleOf(agentsOf(job), { threshold: 5, direction: 'lower' })
     expect(failureGroupsOf(agentsOf(job), lower).map(({ title }) => title)).toContain('Scored above 5')
+    const priced = {
+      ...job,
+      benchmark_outcomes: jobOf({ a: { one: 7, two: { state: 'COMPLETED', score: null } } }).benchmark_outcomes,
+    }
+    const titles = (metric: string | null) =>
+      failureGroupsOf(agentsOf(priced), { is_unit_range: false, threshold: 8, lower_is_better: false, metric }).map(
+        ({ title }) => title,
+      )
+    expect(titles(null)).toEqual(['Completed without a score', 'Scored below 8'])
+    expect(titles('@cost_usd')).toEqual(['Cost in USD below 8'])
   })
 
   it.each([

@@ -19,7 +19,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { isTransient } from '#lib/browser/api/failures.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { axisFor } from '#lib/protocol/plot-axes.ts'
-import { agentLabel, stepOf, type TrendStep, threeDecimals } from '#lib/protocol/report-words.ts'
+import { agentLabel, metricLabel, metricText, stepOf, type TrendStep } from '#lib/protocol/report-words.ts'
 import type { ReportChoice, TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { Choice, RuleChoice, ScoreChoice } from '../choice.tsx'
@@ -312,7 +312,7 @@ const TrendPlot = ({ report, label }: { report: TrendReport; label: string }) =>
     <figure className="space-y-1">
       <figcaption>
         <span className="font-medium">
-          Mean {metric ? <VisibleText max={60}>{metric}</VisibleText> : 'score'} by job
+          Mean {metric ? <VisibleText max={60}>{metricLabel(metric)}</VisibleText> : 'score'} by job
         </span>{' '}
         <span className="text-sm text-muted">
           x: jobs, oldest first, numbered as in the table; y: mean with 95% CI, {low} to {high}. Hollow: job still
@@ -351,7 +351,7 @@ const TrendPlot = ({ report, label }: { report: TrendReport; label: string }) =>
             className="stroke-(--accent) stroke-[1.5]"
           />
           {points.map((point, at) => (
-            <Mark key={point.figures.benchmark_run_id} point={point} number={at + 1} x={x(at)} y={y} />
+            <Mark key={point.figures.benchmark_run_id} point={point} number={at + 1} x={x(at)} y={y} metric={metric} />
           ))}
         </svg>
       </Scrolled>
@@ -363,12 +363,20 @@ const showNewest = (scrolled: HTMLElement | null) => {
   if (scrolled) scrolled.scrollLeft = scrolled.scrollWidth
 }
 
-const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: number; y: Scale }) => {
+interface MarkProps {
+  point: TrendPoint
+  number: number
+  x: number
+  y: Scale
+  metric: string | null
+}
+
+const Mark = ({ point, number, x, y, metric }: MarkProps) => {
   const { mean, ci_low, ci_high, n_scenarios } = point.figures
   const regression = point.regression
   return (
     <g>
-      <title>{`${point.job.name}: ${mean === null ? 'no score' : `${threeDecimals(mean)}, n = ${n_scenarios}`}`}</title>
+      <title>{`${point.job.name}: ${mean === null ? 'no score' : `${metricText(metric, mean)}, n = ${n_scenarios}`}`}</title>
       <text x={x} y={bottom + 16} textAnchor="middle" className="tabular fill-(--text) text-[11px]">
         {number}
       </text>
@@ -404,7 +412,7 @@ const Mark = ({ point, number, x, y }: { point: TrendPoint; number: number; x: n
             paintOrder="stroke"
             className="tabular fill-(--text) stroke-(--surface-0) stroke-[4] text-[11px]"
           >
-            {threeDecimals(mean)}
+            {metricText(metric, mean)}
           </text>
           {regression && (
             <text x={x} y={14} textAnchor="middle" className="fill-(--text) text-[10px] font-medium">

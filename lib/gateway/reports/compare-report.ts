@@ -133,7 +133,7 @@ const computeComparison = async (
     const { comparison, verdict } = await compare(whole)
     return { agents: comparison.agents, pairs: comparison.pairs, verdict }
   })
-  const judgedGate = gate && gateOf(gate, { jobs: reported, baseline, ...comparison }, unfinishedJobs(jobs))
+  const judgedGate = gate && gateOf(gate, { jobs: reported, baseline, ...judged, ...comparison }, unfinishedJobs(jobs))
   return {
     jobs: reported,
     baseline,

@@ -20,9 +20,10 @@ const judge = (
   margin: number | null,
   runs: readonly ReturnType<typeof run>[],
   unfinished: string[] = [],
+  { direction, metric }: { direction?: 'lower'; metric?: string } = {},
 ) => {
   const jobs = ['old', 'new'].map((id) => ({ id, name: `the ${id} job` })) as unknown as CompareReport['jobs']
-  const figures = { jobs, baseline: 'old', ...compare({ agents: runs, complete: true }, baselineOf) }
+  const figures = { jobs, baseline: 'old', metric, ...compare({ agents: runs, complete: true, direction }, baselineOf) }
   const gate = gateOf({ kind, margin }, figures, unfinished)
   return { gate, report: { ...figures, gate } as unknown as CompareReport }
 }
@@ -47,6 +48,34 @@ it('is non-inferior if the lower end of the 95% CI is above -margin', () => {
   )
 })
 
+it('turns around where lower is better, and names the unit of cost and time', () => {
+  const kinds = ['no_regression', 'superior'] as const
+  const lower = (kind: GateKind, margin: number | null, runs: typeof worse) =>
+    judge(kind, margin, runs, [], { direction: 'lower', metric: '@cost_usd' }).gate
+  expect(kinds.map((kind) => lower(kind, null, worse).passed)).toEqual([true, true])
+  expect(kinds.map((kind) => lower(kind, null, better).passed)).toEqual([false, false])
+  // Costs 0.1 more on average with standard error 0.047140, so the upper bound is 0.206639.
+  const dearer = [...spread, run('new', [0.4, 0.8, 0.5, 0.7, 0.6, 0.6, 0.5, 0.7, 0.4, 0.8])]
+  const gate = lower('non_inferior', 0.2, dearer)
+  expect([gate.passed, gate.decided, lower('non_inferior', 0.21, dearer).passed]).toEqual([false, true, true])
+  expect(gate.runs[0]?.bound).toBeCloseTo(0.206639, 6)
+  expect(gate.sentence).toMatch(
+    /by 0\.2 USD or more\).*difference \$0\.1000 .*upper bound 0\.206639 USD is above 0\.2 USD\.$/,
+  )
+})
+
+it('is non-inferior by any margin if every scenario has the same score, but undecided by one or an equal loss', () => {
+  const same = [run('old', [1, 0, 1]), run('new', [1, 0, 1])]
+  expect([verdict('non_inferior', 1e-9, same), verdict('superior', null, same)]).toEqual([true, false])
+  expect(judge('non_inferior', 0.1, same).gate.sentence).toMatch(/the lower bound 0 is above -0\.1\.$/)
+  expect(judge('non_inferior', 0.1, same, [], { direction: 'lower' }).gate.runs[0]).toMatchObject({
+    passed: true,
+    bound: 0,
+  })
+  expect(verdict('non_inferior', 0.1, [run('old', [1]), run('new', [1])])).toBe('not decided')
+  expect(verdict('non_inferior', 0.2, [run('old', [1, 0.5, 0.2]), run('new', [0.9, 0.4, 0.1])])).toBe('not decided')
+})
+
 it('fails no_regression only for a significant loss, and superior unless every run gains significantly', () => {
   expect(['no_regression', 'superior'].map((kind) => verdict(kind as GateKind, null, worse))).toEqual([false, false])
   expect(['no_regression', 'superior'].map((kind) => verdict(kind as GateKind, null, equal))).toEqual([true, false])
@@ -59,7 +88,6 @@ it('fails no_regression only for a significant loss, and superior unless every r
 it('is not decided without an end, a common scenario, an interval or a baseline run; controls are not gated', () => {
   expect(verdict('no_regression', null, equal, ["the new job hasn't ended"])).toBe('not decided')
   const same = [run('old', [1, 0, 1]), run('new', [1, 0, 1])]
-  expect(verdict('non_inferior', 0.1, same)).toBe('not decided')
   expect(verdict('no_regression', null, same)).toBe(true)
   expect(judge('no_regression', null, same).gate.sentence).toMatch(/fewer than 6 scenarios can't show a regression/)
   expect(verdict('no_regression', null, [...equal, run('new', [1], 'B')])).toBe('not decided')

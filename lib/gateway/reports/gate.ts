@@ -1,9 +1,10 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
-import { countOf, pText, runNames, threeDecimals } from '#lib/protocol/report-words.ts'
+import { countOf, metricText, pText, runNames } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, CompareReport, GateKind, GateResult, GateRun } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { identityOf } from '#lib/statistics/judgement.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { endings } from './job-verdict.ts'
 import { isComplete } from './judged-job.ts'
@@ -29,7 +30,10 @@ export const parseGate = (kind: string | undefined, givenMargin: string | undefi
   return gate
 }
 
-type Figures = Pick<CompareReport, 'jobs' | 'baseline' | 'agents' | 'pairs'> & { lower_is_better?: boolean }
+type Figures = Pick<CompareReport, 'jobs' | 'baseline' | 'agents' | 'pairs'> & {
+  lower_is_better?: boolean
+  metric?: string | null
+}
 
 /** Applies the rule to each compared run except controls. `unfinished` describes jobs whose numbers may still change. */
 export const gateOf = (gate: Gate, report: Figures, unfinished: readonly string[]): GateResult => {
@@ -44,7 +48,7 @@ export const gateOf = (gate: Gate, report: Figures, unfinished: readonly string[
       const pair = pairs.find((each) => each.a.benchmark_run_id === a.benchmark_run_id)
       // In a single job, the first agent is the baseline.
       if (!pair && pairs.some((each) => each.b.benchmark_run_id === a.benchmark_run_id)) return []
-      return [{ ...runOf(gate, a, pair, unfinished, report.lower_is_better === true), name: name(a) }]
+      return [{ ...runOf(gate, a, pair, unfinished, report), name: name(a) }]
     })
   const decided = runs.length > 0 && runs.every((run) => run.decided)
   const passed = decided && runs.every((run) => run.passed)
@@ -52,7 +56,7 @@ export const gateOf = (gate: Gate, report: Figures, unfinished: readonly string[
     ...gate,
     passed,
     decided,
-    sentence: sentenceOf(gate, passed, runs),
+    sentence: sentenceOf(gate, passed, runs, report.metric),
     runs: runs.map(({ name: _, ...run }) => run),
   }
 }
@@ -74,10 +78,10 @@ const runOf = (
   a: GateRun['a'],
   pair: ComparedPair | undefined,
   unfinished: readonly string[],
-  isLowerBetter: boolean,
+  { lower_is_better: isLowerBetter = false, metric }: Pick<Figures, 'lower_is_better' | 'metric'>,
 ): GateRun => {
-  const { difference = null, ci_low = null, ci_high = null, p_value = null, p_adjusted = null } = pair ?? {}
-  const bound = kind === 'non_inferior' ? (isLowerBetter ? ci_high : ci_low) : null
+  const { difference = null, p_value = null, p_adjusted = null } = pair ?? {}
+  const bound = kind === 'non_inferior' && pair ? boundOf(pair, isLowerBetter) : null
   const run = { a, b: pair?.b ?? null, difference, bound, p_adjusted: p_adjusted ?? p_value }
   const undecided = (reason: string): GateRun => ({ ...run, passed: false, decided: false, reason })
   const decided = (passed: boolean, reason: string): GateRun => ({ ...run, passed, decided: true, reason })
@@ -85,7 +89,7 @@ const runOf = (
   if (!pair) return undecided('the baseline has no run of this agent')
   if (difference === null) return undecided(pair.reasons.difference ?? 'no common scenario')
   const better = isLowerBetter ? -difference : difference
-  const evidence = evidenceOf(pair)
+  const evidence = evidenceOf(pair, metric)
   if (kind === 'non_inferior' && margin !== null) {
     if (bound === null) return undecided(`no confidence interval: ${pair.reasons.ci_low ?? 'it is undefined'}`)
     const passed = isLowerBetter ? bound < margin : bound > -margin
@@ -94,7 +98,7 @@ const runOf = (
     const direction = isLowerBetter === passed ? 'below' : 'above'
     return decided(
       passed,
-      `${evidence}; the ${side} bound ${bound === limit ? 'is not beyond' : `${exact(bound)} is ${direction}`} ${exact(limit)}`,
+      `${evidence}; the ${side} bound ${bound === limit ? 'is not beyond' : `${exact(bound, metric)} is ${direction}`} ${exact(limit, metric)}`,
     )
   }
   if (kind === 'superior')
@@ -112,23 +116,44 @@ const runOf = (
   )
 }
 
-const exact = (value: number) => `${Number(value.toPrecision(6))}`
+/**
+ * Unspecified: the t interval is undefined without variance. If every one of at least two scenarios has the same score in both
+ * runs, the bound is 0; an equal difference in every scenario stays undecided.
+ */
+const boundOf = ({ difference, se, n, ci_low, ci_high }: ComparedPair, isLowerBetter: boolean): number | null =>
+  n > 1 && difference === 0 && se === 0 ? 0 : isLowerBetter ? ci_high : ci_low
 
-const evidenceOf = ({ difference, ci_low, ci_high, n, p_adjusted, p_value }: ComparedPair): string => {
+/** More digits than the evidence has: a bound may be close to the margin. */
+const exact = (value: number, metric: string | null | undefined) =>
+  `${Number(value.toPrecision(6))}${isBuiltIn(metric) ? units[metric] : ''}`
+
+const units = { '@cost_usd': ' USD', '@duration_ms': ' ms', '@tokens': ' tokens' }
+
+const evidenceOf = (
+  { difference, ci_low, ci_high, n, p_adjusted, p_value }: ComparedPair,
+  metric: string | null | undefined,
+): string => {
   const interval =
-    ci_low === null || ci_high === null ? '' : `95% CI ${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}, `
+    ci_low === null || ci_high === null
+      ? ''
+      : `95% CI ${metricText(metric, ci_low)} to ${metricText(metric, ci_high)}, `
   const p = p_adjusted ?? p_value
-  return `difference ${threeDecimals(difference ?? 0)} (${interval}n = ${n}${
+  return `difference ${metricText(metric, difference ?? 0)} (${interval}n = ${n}${
     p === null ? '' : `, ${p_adjusted === null ? '' : 'adjusted '}${pText(p)}`
   })`
 }
 
-const sentenceOf = ({ kind, margin }: Gate, passed: boolean, runs: readonly (GateRun & { name: string })[]): string => {
+const sentenceOf = (
+  { kind, margin }: Gate,
+  passed: boolean,
+  runs: readonly (GateRun & { name: string })[],
+  metric: string | null | undefined,
+): string => {
   if (runs.length === 0) return 'Gate not decided: no run to compare with the baseline.'
   const rule = {
     no_regression: 'no significant regression',
     superior: 'significantly better than the baseline',
-    non_inferior: `not worse than the baseline by ${margin} or more`,
+    non_inferior: `not worse than the baseline by ${exact(margin ?? 0, metric)} or more`,
   }[kind]
   const named = (list: readonly (GateRun & { name: string })[]) =>
     list

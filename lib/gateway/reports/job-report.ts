@@ -94,7 +94,7 @@ const computeReport = async (source: JobSource, query: JobReportQuery, read: Ben
       group,
       judgement,
     )),
-    failure_groups: marked.located(await runInSteps(groupingFailures(figures.agents, judgement))),
+    failure_groups: marked.located(await runInSteps(groupingFailures(figures.agents, { ...judgement, metric }))),
     harbor_mean,
     notes: [...notesOf({ ...judgement, ...judged }), ...(harbor_mean === null ? [] : [harbor_mean])],
   }

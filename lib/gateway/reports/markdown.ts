@@ -84,7 +84,7 @@ export const compareMarkdown = (report: CompareReport): string => {
           pairTable(report.pairs.toSorted(lossesFirst), name, report.metric, sameAgentJob(report)),
         ]),
     ...groups(report, name),
-    ...report.pairs.flatMap((pair) => changes(pair, name)),
+    ...report.pairs.flatMap((pair) => changes(pair, name, report.metric)),
     ...excluded(report.excluded_scenarios, name),
     ...exclusions(report, report.agents, name, ...tablesOf(report, name, sameAgentJob(report))),
     ...labels(report, report.agents, name),
@@ -351,7 +351,10 @@ const pairTable = (
   )
 }
 
-const groups = ({ group, groups, group_notes }: GroupReport, name: NameOf): string[] => {
+const groups = (
+  { group, groups, group_notes, metric }: GroupReport & Pick<Report, 'metric'>,
+  name: NameOf,
+): string[] => {
   if (groups === null) return []
   const shown = groups.slice(0, maxListed)
   const groupName = ({ value }: { value: string | null }) => (value === null ? 'not set' : text(value))
@@ -365,8 +368,8 @@ const groups = ({ group, groups, group_notes }: GroupReport, name: NameOf): stri
         ['Agent', ({ agent }) => text(name(agent))],
         ['Scenarios', ({ agent }) => `${agent.n_scenarios}`],
         ['Attempts', ({ agent }) => `${agent.n_attempts}`],
-        ['Mean', ({ agent }) => number(agent.mean)],
-        ['95% CI', ({ agent }) => range(agent.ci_low, agent.ci_high)],
+        ['Mean', ({ agent }) => number(agent.mean, metric)],
+        ['95% CI', ({ agent }) => range(agent.ci_low, agent.ci_high, metric)],
       ],
       agents,
     ),
@@ -377,8 +380,8 @@ const groups = ({ group, groups, group_notes }: GroupReport, name: NameOf): stri
             [
               ['Group', groupName],
               ['Pair', ({ pair }) => `${text(name(pair.a))} vs ${text(name(pair.b))}`],
-              ['Difference', ({ pair }) => number(pair.difference)],
-              ['95% CI', ({ pair }) => range(pair.ci_low, pair.ci_high)],
+              ['Difference', ({ pair }) => number(pair.difference, metric)],
+              ['95% CI', ({ pair }) => range(pair.ci_low, pair.ci_high, metric)],
               ['n', ({ pair }) => `${pair.n}`],
               ['p', ({ pair }) => p(pair.p_value)],
               ['Adjusted p', ({ pair }) => p(pair.p_adjusted)],
@@ -423,7 +426,7 @@ const excluded = (scenarios: Report['excluded_scenarios'], name: NameOf) =>
         }),
       ]
 
-const changes = (pair: ComparedPair, name: NameOf): string[] => {
+const changes = (pair: ComparedPair, name: NameOf, metric: string | null): string[] => {
   const part = (title: string, kind: keyof typeof changeRules, shown: (change: ScenarioChange) => string) => {
     const changed = pair[kind] ?? []
     return changed.length === 0
@@ -431,7 +434,7 @@ const changes = (pair: ComparedPair, name: NameOf): string[] => {
       : [`### ${title}: ${changed.length} of ${pair.n}`, `Rule: ${changeRules[kind]}.`, cut(changed, shown)]
   }
   const scores = ({ scenario_name, before, after }: ScenarioChange) =>
-    `${text(scenario_name)}: ${number(before)} to ${number(after)}`
+    `${text(scenario_name)}: ${number(before, metric)} to ${number(after, metric)}`
   const durations = ({ scenario_name, duration_before_ms, duration_after_ms }: ScenarioChange) =>
     `${text(scenario_name)}: ${seconds(duration_before_ms)} to ${seconds(duration_after_ms)}`
   return [

@@ -1,10 +1,10 @@
 import {
   changeRules,
   lossesFirst,
+  metricText,
   type NameOf,
   runNames,
   sameAgentJob,
-  threeDecimals,
   truncate,
 } from '#lib/protocol/report-words.ts'
 import type { ComparedPair, CompareReport, ScenarioChange } from '#lib/protocol/reports.ts'
@@ -55,13 +55,13 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
         ? null
         : section(
             'Differences from the baseline',
-            pairTable('Largest loss first', sorted, name, (pair) => other(pair as ComparedPair)),
+            pairTable('Largest loss first', sorted, report.metric, name, (pair) => other(pair as ComparedPair)),
           ),
       section('All runs', agentTable(report, name)),
       metricSection(report, name),
       groupSection(report, name),
       costPlot(report, name),
-      changes(sorted, name),
+      changes(sorted, report.metric, name),
       report.incomparable.length + report.not_reported.length === 0
         ? null
         : section(
@@ -76,7 +76,7 @@ export const compareHtml = (report: CompareReport, judged: readonly JudgedAgent[
         name,
         unexcluded && agentTable({ ...report, agents: unexcluded.agents }, name),
         unexcluded &&
-          pairTable('Largest loss first', unexcluded.pairs.toSorted(lossesFirst), name, (pair) =>
+          pairTable('Largest loss first', unexcluded.pairs.toSorted(lossesFirst), report.metric, name, (pair) =>
             other(pair as ComparedPair),
           ),
       ),
@@ -103,7 +103,7 @@ const titles: Record<keyof typeof changeRules, string> = {
 
 const maxListed = 100
 
-const changes = (pairs: readonly ComparedPair[], name: NameOf): Markup | null => {
+const changes = (pairs: readonly ComparedPair[], metric: string | null, name: NameOf): Markup | null => {
   const parts = pairs.flatMap((pair) => {
     const kinds = (Object.keys(titles) as (keyof typeof titles)[]).filter((kind) => (pair[kind] ?? []).length > 0)
     return kinds.length === 0
@@ -112,15 +112,17 @@ const changes = (pairs: readonly ComparedPair[], name: NameOf): Markup | null =>
           html`<h3>${name(pair.a)} vs ${name(pair.b)}</h3>`,
           ...kinds.map((kind) => {
             const changed = pair[kind] ?? []
-            return html`<p><b>${titles[kind]}: ${changed.length} of ${pair.n}</b> <span class="muted">${changeRules[kind]}</span></p>${cutList(changed, maxListed, kind === 'slower' ? durations : scores)}`
+            return html`<p><b>${titles[kind]}: ${changed.length} of ${pair.n}</b> <span class="muted">${changeRules[kind]}</span></p>${cutList(changed, maxListed, kind === 'slower' ? durations : scores(metric))}`
           }),
         ]
   })
   return parts.length === 0 ? null : section('Changed scenarios', ...parts)
 }
 
-const scores = ({ scenario_name, before, after }: ScenarioChange) =>
-  html`${truncate(scenario_name)} <span class="muted">${threeDecimals(before)} to ${threeDecimals(after)}</span>`
+const scores =
+  (metric: string | null) =>
+  ({ scenario_name, before, after }: ScenarioChange) =>
+    html`${truncate(scenario_name)} <span class="muted">${metricText(metric, before)} to ${metricText(metric, after)}</span>`
 
 const durations = ({ scenario_name, duration_before_ms, duration_after_ms }: ScenarioChange) =>
   html`${truncate(scenario_name)} <span class="muted">${durationText(duration_before_ms ?? 0)} to ${durationText(duration_after_ms ?? 0)}</span>`

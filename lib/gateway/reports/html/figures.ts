@@ -3,6 +3,7 @@ import {
   aboutScenarios,
   formatP,
   metricLabel,
+  metricText,
   type NameOf,
   pText,
   threeDecimals,
@@ -34,7 +35,8 @@ export const durationText = (ms: number): string => {
   return `${countText(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
 
-export const signed = (value: number): string => `${value > 0 ? '+' : ''}${threeDecimals(value)}`
+export const signed = (value: number, metric: string | null): string =>
+  `${value > 0 ? '+' : ''}${metricText(metric, value)}`
 
 const withSub = (main: string, sub: string | null): Markup =>
   html`${main}${sub !== null && html`<span class="sub">${sub}</span>`}`
@@ -74,16 +76,19 @@ interface Interval {
   low: number | null
   high: number | null
   reason: string | undefined
+  metric: string | null
 }
 
 /** Bar from zero with a whisker for the interval, above its text. */
-const intervalCell = ({ value, low, high, reason }: Interval, axis: Axis): Markup | null => {
+const intervalCell = ({ value, low, high, reason, metric }: Interval, axis: Axis): Markup | null => {
   if (value === null) return null
   const x = (at: number) =>
     Number((((Math.min(axis.high, Math.max(axis.low, at)) - axis.low) / (axis.high - axis.low)) * 160).toFixed(2))
   const [zero, end] = [x(0), x(value)]
   const text =
-    low === null || high === null ? `No CI: ${reason ?? 'unknown'}` : `${threeDecimals(low)} to ${threeDecimals(high)}`
+    low === null || high === null
+      ? `No CI: ${reason ?? 'unknown'}`
+      : `${metricText(metric, low)} to ${metricText(metric, high)}`
   return html`<svg aria-hidden="true" viewBox="0 0 160 14" preserveAspectRatio="none">${[
     axis.low,
     (axis.low + axis.high) / 2,
@@ -127,13 +132,13 @@ export const agentTable = (
         cell: ({ mean, n_scenarios }) =>
           mean === null
             ? null
-            : html`<b>${threeDecimals(mean)}</b><span class="sub">n = ${countText(n_scenarios)}</span>`,
+            : html`<b>${metricText(metric, mean)}</b><span class="sub">n = ${countText(n_scenarios)}</span>`,
         kind: 'n',
       },
       {
         head: '95% CI',
         cell: ({ mean, ci_low, ci_high, reasons }) =>
-          intervalCell({ value: mean, low: ci_low, high: ci_high, reason: reasons.ci_low }, axis),
+          intervalCell({ value: mean, low: ci_low, high: ci_high, reason: reasons.ci_low, metric }, axis),
         kind: 'ci',
       },
       {
@@ -230,6 +235,7 @@ const usageCell = (
 export const pairTable = (
   caption: string,
   pairs: readonly PairFigures[],
+  metric: string | null,
   name: NameOf,
   other: (pair: PairFigures) => string = ({ b }) => name(b),
 ): Markup => {
@@ -247,14 +253,14 @@ export const pairTable = (
         cell: ({ difference, n, reasons }) =>
           difference === null
             ? html`<span class="muted">${reasons.difference ?? 'None'}</span>`
-            : html`<b>${signed(difference)}</b><span class="sub">n = ${countText(n)}</span>`,
+            : html`<b>${signed(difference, metric)}</b><span class="sub">n = ${countText(n)}</span>`,
         kind: 'n',
       },
       {
         head: '95% CI',
         cell: ({ difference, ci_low, ci_high, reasons }) =>
           intervalCell(
-            { value: difference, low: ci_low, high: ci_high, reason: reasons.ci_low },
+            { value: difference, low: ci_low, high: ci_high, reason: reasons.ci_low, metric },
             { low: -end, high: end },
           ),
         kind: 'ci',
@@ -331,7 +337,10 @@ const shown = (metric: string, value: number): string =>
 
 const maxGroups = 20
 
-export const groupSection = ({ group, groups, group_notes }: GroupReport, name: NameOf): Markup | null => {
+export const groupSection = (
+  { group, groups, group_notes, metric }: GroupReport & Pick<Report, 'metric'>,
+  name: NameOf,
+): Markup | null => {
   if (groups === null || groups.length === 0) return null
   const shown = groups.slice(0, maxGroups)
   const label = (value: string | null) => (value === null ? 'not set' : truncate(value))
@@ -349,10 +358,10 @@ export const groupSection = ({ group, groups, group_notes }: GroupReport, name: 
           cell: ({ agent: { mean, n_scenarios } }) =>
             mean === null
               ? null
-              : html`<b>${threeDecimals(mean)}</b> <span class="muted">n = ${countText(n_scenarios)}</span>`,
+              : html`<b>${metricText(metric, mean)}</b> <span class="muted">n = ${countText(n_scenarios)}</span>`,
           kind: 'n',
         },
-        { head: '95% CI', cell: ({ agent }) => rangeText(agent), kind: 'n' },
+        { head: '95% CI', cell: ({ agent }) => rangeText(agent, metric), kind: 'n' },
       ],
       agents,
     ),
@@ -368,10 +377,10 @@ export const groupSection = ({ group, groups, group_notes }: GroupReport, name: 
               cell: ({ pair: { difference, n } }) =>
                 difference === null
                   ? null
-                  : html`<b>${signed(difference)}</b> <span class="muted">n = ${countText(n)}</span>`,
+                  : html`<b>${signed(difference, metric)}</b> <span class="muted">n = ${countText(n)}</span>`,
               kind: 'n',
             },
-            { head: '95% CI', cell: ({ pair }) => rangeText(pair), kind: 'n' },
+            { head: '95% CI', cell: ({ pair }) => rangeText(pair, metric), kind: 'n' },
             { head: 'Adjusted p', cell: ({ pair }) => textOf(pair.p_adjusted, formatP), kind: 'n' },
           ],
           pairs,
@@ -380,8 +389,11 @@ export const groupSection = ({ group, groups, group_notes }: GroupReport, name: 
   )
 }
 
-export const rangeText = ({ ci_low, ci_high }: Pick<AgentFigures, 'ci_low' | 'ci_high'>): string | null =>
-  ci_low === null || ci_high === null ? null : `${threeDecimals(ci_low)} to ${threeDecimals(ci_high)}`
+export const rangeText = (
+  { ci_low, ci_high }: Pick<AgentFigures, 'ci_low' | 'ci_high'>,
+  metric: string | null,
+): string | null =>
+  ci_low === null || ci_high === null ? null : `${metricText(metric, ci_low)} to ${metricText(metric, ci_high)}`
 
 const maxListed = 200
 

@@ -67,7 +67,7 @@ const without = ({ exclusions, ...report }: Report, name: NameOf) => {
   const { agents, pairs } = exclusions?.without ?? { agents: [], pairs: [] }
   return [
     agentTable({ ...report, agents: byRank(agents, report.lower_is_better) }, name),
-    pairs.length === 0 ? null : pairTable(countOf(pairs.length, 'pair'), sortPairs(pairs), name),
+    pairs.length === 0 ? null : pairTable(countOf(pairs.length, 'pair'), sortPairs(pairs), report.metric, name),
   ]
 }
 
@@ -105,10 +105,10 @@ export const jobHtml = (report: Report, judged: readonly JudgedAgent[], provenan
         ? null
         : section(
             'Differences',
-            pairTable(countOf(pairs.length, 'pair'), sorted.slice(0, maxOpenPairs), name),
+            pairTable(countOf(pairs.length, 'pair'), sorted.slice(0, maxOpenPairs), report.metric, name),
             folded.length === 0
               ? null
-              : html`<details><summary>${countOf(folded.length, 'more pair')}</summary>${pairTable('Smaller differences and controls', folded, name)}</details>`,
+              : html`<details><summary>${countOf(folded.length, 'more pair')}</summary>${pairTable('Smaller differences and controls', folded, report.metric, name)}</details>`,
           ),
       metricSection(report, name),
       groupSection(report, name),

@@ -1,4 +1,4 @@
-import { agentLabel, formatP, stepOf, type TrendStep, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { agentLabel, formatP, metricText, stepOf, type TrendStep, truncate } from '#lib/protocol/report-words.ts'
 import type { TrendPoint, TrendReport } from '#lib/protocol/reports.ts'
 import { maskText } from '#lib/protocol/secrets.ts'
 import { jobNameOf, pointsWithoutExclusions } from '../trend-points.ts'
@@ -29,7 +29,7 @@ export const trendHtml = (report: TrendReport, provenance: Provenance): string =
         ? [html`<p>No outcomes of this agent in the searched jobs.</p>`]
         : [
             section('Mean by job', plot(report)),
-            section('Jobs', pointTable(points)),
+            section('Jobs', pointTable(report)),
             changed.length === 0
               ? null
               : section(
@@ -39,7 +39,7 @@ export const trendHtml = (report: TrendReport, provenance: Provenance): string =
                       html`<h3>${truncate(job.name)}</h3><ul>${incomparable.map(({ text }) => html`<li>${truncate(maskText(text), 600)}</li>`)}</ul>`,
                   ),
                 ),
-            exclusionSection(report, agents, name, without && pointTable(without)),
+            exclusionSection(report, agents, name, without && pointTable({ ...report, points: without })),
             labelSection(report, agents, name),
           ],
     notes: report.notes,
@@ -60,7 +60,7 @@ const words: Record<TrendStep, string> = {
 }
 const tones: Partial<Record<TrendStep, string>> = { regression: 'danger', possible: 'attention', better: 'ok' }
 
-const pointTable = (points: readonly TrendPoint[]): Markup =>
+const pointTable = ({ points, metric }: Pick<TrendReport, 'points' | 'metric'>): Markup =>
   tableOf<readonly [number, TrendPoint]>(
     'Oldest first; each change is from the previous job, on the scenarios both scored',
     [
@@ -75,19 +75,19 @@ const pointTable = (points: readonly TrendPoint[]): Markup =>
         cell: ([, { figures }]) =>
           figures.mean === null
             ? null
-            : html`<b>${threeDecimals(figures.mean)}</b><span class="sub">n = ${figures.n_scenarios}</span>`,
+            : html`<b>${metricText(metric, figures.mean)}</b><span class="sub">n = ${figures.n_scenarios}</span>`,
         kind: 'n',
       },
-      { head: '95% CI', cell: ([, { figures }]) => rangeText(figures), kind: 'n' },
+      { head: '95% CI', cell: ([, { figures }]) => rangeText(figures, metric), kind: 'n' },
       {
         head: 'Change',
         cell: ([, { change }]) =>
           change?.difference == null
             ? null
-            : html`<b>${signed(change.difference)}</b><span class="sub">n = ${change.n}</span>`,
+            : html`<b>${signed(change.difference, metric)}</b><span class="sub">n = ${change.n}</span>`,
         kind: 'n',
       },
-      { head: '95% CI of change', cell: ([, { change }]) => change && rangeText(change), kind: 'n' },
+      { head: '95% CI of change', cell: ([, { change }]) => change && rangeText(change, metric), kind: 'n' },
       {
         head: 'Adjusted p',
         cell: ([, { change }]) => (change?.p_adjusted == null ? null : formatP(change.p_adjusted)),
@@ -107,7 +107,7 @@ const pointTable = (points: readonly TrendPoint[]): Markup =>
 const [left, top, bottom, height, width] = [40, 20, 210, 240, 1000]
 
 const plot = (report: TrendReport): Markup => {
-  const { points } = report
+  const { points, metric } = report
   const axis = axisOf(
     report,
     points.flatMap(({ figures: { mean, ci_low, ci_high } }) => [mean, ci_low, ci_high]),
@@ -122,7 +122,7 @@ const plot = (report: TrendReport): Markup => {
 <svg class="plot" role="img" aria-label="Mean by job" viewBox="0 0 ${width} ${height}">${ticks.map(
     (tick) =>
       html`<path class="tick" d="M${left} ${y(tick)}H${width}"/><text x="${left - 6}" y="${y(tick) + 4}" text-anchor="end">${tick}</text>`,
-  )}<polyline class="line" points="${placed.join(' ')}"/>${points.map((point, at) => mark(point, at + 1, x(at), y))}</svg></figure>`
+  )}<polyline class="line" points="${placed.join(' ')}"/>${points.map((point, at) => mark(point, at + 1, x(at), y, metric))}</svg></figure>`
 }
 
 const mark = (
@@ -130,6 +130,7 @@ const mark = (
   number: number,
   x: number,
   y: (score: number) => number,
+  metric: string | null,
 ): Markup => {
   const { mean, ci_low, ci_high } = figures
   const label = html`<text class="strong" x="${x}" y="${bottom + 16}" text-anchor="middle">${number}</text>`
@@ -142,5 +143,5 @@ const mark = (
     regression
       ? html`<path class="fall${regression === 'possible' && ' open'}" d="M${x - 7} ${y(mean) - 5}h14l-7 12z"/>`
       : html`<circle class="dot${!complete && ' open'}" cx="${x}" cy="${y(mean)}" r="5"/>`
-  }<text class="strong" x="${x + 9}" y="${y(mean) < top + 20 ? y(mean) + 14 : y(mean) - 6}">${threeDecimals(mean)}</text>`
+  }<text class="strong" x="${x + 9}" y="${y(mean) < top + 20 ? y(mean) + 14 : y(mean) - 6}">${metricText(metric, mean)}</text>`
 }
