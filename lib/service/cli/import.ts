@@ -21,6 +21,8 @@ export const importJobs = async (line: CommandLine) => {
   await importFrom(path, line)
 }
 
+const maxImportMs = 24 * 3_600_000
+
 const importFrom = async (path: string, { dataDir, account, importChoices }: CommandLine, signal?: AbortSignal) => {
   const running = runningService(dataDir)
   if (!running) throw new StartError(`No service is running on the data folder ${dataDir}; start it first`)
@@ -29,8 +31,11 @@ const importFrom = async (path: string, { dataDir, account, importChoices }: Com
   const skipped: string[] = []
   // The service is on this host: compressing would only cost processor time.
   const archive = statSync(path).isFile() ? createReadStream(path) : storedZip(filesOf(path, basename(path), skipped))
-  // A temporary key: existing keys aren't stored in readable form.
-  const { id, key } = withKeys(dataDir, (keys) => keys.add({ account, name: 'import', nowMs: Date.now() }))
+  // A temporary key: existing keys aren't stored in readable form. It expires if this process is killed.
+  const nowMs = Date.now()
+  const { id, key } = withKeys(dataDir, (keys) =>
+    keys.add({ account, name: 'import', nowMs, expiresAtMs: nowMs + maxImportMs }),
+  )
   try {
     const { jobs, skipped: skippedJobs } = await send(`${address}`, key, importChoices, archive, signal)
     for (const each of skipped) console.error(`Skipped: ${each}`)
@@ -41,7 +46,7 @@ const importFrom = async (path: string, { dataDir, account, importChoices }: Com
       console.log(`${what}: ${name} (${job_id}), ${countOf(n_trials, 'trial')}`)
     }
   } finally {
-    withKeys(dataDir, (keys) => keys.revoke(id, Date.now()))
+    withKeys(dataDir, (keys) => keys.remove(id))
   }
 }
 

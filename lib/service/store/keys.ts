@@ -55,6 +55,7 @@ export const createKeyStore = (database: Database) => {
     WITH RECURSIVE revoked (id) AS (
       VALUES (?) UNION SELECT api_keys.id FROM api_keys JOIN revoked ON api_keys.parent_id = revoked.id
     ) SELECT id FROM revoked)`)
+  const remove = database.prepare('DELETE FROM api_keys WHERE id = ?')
   const dataVersion = database.prepare('PRAGMA data_version')
   return {
     /** A key never outlives the one that created it. */
@@ -85,6 +86,8 @@ export const createKeyStore = (database: Database) => {
     isValid: (id: string): boolean => isValid.get(id, Date.now()) !== undefined,
     /** Revokes the key and those created with it. */
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
+    /** For a key that nobody saw. */
+    remove: (id: string): void => void remove.run(id),
     dataVersion: () => dataVersion.get()?.data_version,
   }
 }
