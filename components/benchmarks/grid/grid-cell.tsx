@@ -2,7 +2,8 @@ import { memo } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
-import { metricText } from '#lib/protocol/report-words.ts'
+import { rewardsOf } from '#lib/protocol/metrics.ts'
+import { metricText, truncate } from '#lib/protocol/report-words.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { passes } from '#lib/statistics/tallies.ts'
@@ -31,6 +32,7 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
     <td
       aria-colindex={column + 2}
       data-column={column}
+      title={rewardsTitle(attempts)}
       tabIndex={isFocused ? 0 : -1}
       style={score === null ? undefined : ({ '--score': qualityOf(score, scale) } as React.CSSProperties)}
       className={classes(
@@ -61,6 +63,18 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
     </td>
   )
 })
+
+/** All rewards, as the cell itself shows only the judged one. */
+const rewardsTitle = (attempts: readonly ScenarioOutcome[]): string | undefined => {
+  const rewards = attempts.slice(0, maxMarks).map(rewardsOf)
+  if (rewards.every(({ length }) => length < 2)) return undefined
+  return rewards
+    .map((each, at) => {
+      const values = each.map(([name, value]) => `${truncate(name)} ${formatScore(value)}`).join(', ')
+      return attempts.length === 1 ? values : `Attempt ${at + 1}: ${values || 'no rewards'}`
+    })
+    .join('\n')
+}
 
 export const EnvironmentMark = () => (
   <span title="Environment differs from the task's requirements" className="ml-auto text-sm font-bold">

@@ -87,7 +87,14 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
       <div data-wide-print="" className="space-y-8">
         <div className="space-y-4">
           {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
-          <JudgementSection job={job} report={report} agents={agents} choice={grouped} change={change} />
+          <JudgementSection
+            job={job}
+            report={report}
+            agents={agents}
+            choice={grouped}
+            columns={view.columns}
+            change={change}
+          />
           <Failures agents={agents} scale={scale} change={change} />
         </div>
         <JobWarnings

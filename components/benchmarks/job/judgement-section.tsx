@@ -1,6 +1,6 @@
 'use client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
-import { CircleCheck, CircleHelp, type LucideIcon as Icon, Scale } from 'lucide-react'
+import { CircleCheck, CircleHelp, Columns3, type LucideIcon as Icon, Scale } from 'lucide-react'
 import { memo, useMemo, useState } from 'react'
 import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -9,13 +9,23 @@ import { toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Chips } from '#components/ui/choice/chips.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { roundUp } from '#lib/protocol/plot-axes.ts'
-import { failureRule, labeledAgent, labelOf, metricText, passRule, sortPairs } from '#lib/protocol/report-words.ts'
+import {
+  failureRule,
+  labeledAgent,
+  labelOf,
+  metricLabel,
+  metricText,
+  passRule,
+  sortPairs,
+} from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, ReportChoice, Verdict } from '#lib/protocol/reports.ts'
+import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { ruleOptions, ScoreChoice } from '../choice.tsx'
 import { differenceColumn, significanceColumns } from '../figures.tsx'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
@@ -31,15 +41,18 @@ interface JudgementSectionProps {
   report: UseQueryResult<Report>
   agents: readonly AgentRow[]
   choice: ReportChoice
+  columns: string | undefined
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
 const pollMs = 3000
 
-export const JudgementSection = memo(({ job, report, agents, choice, change }: JudgementSectionProps) => {
+export const JudgementSection = memo(({ job, report, agents, choice, columns, change }: JudgementSectionProps) => {
   const rule = choice.failures
   const other = useJobReport(job, { ...choice, group: undefined, failures: rule === 'zero' ? 'leave_out' : 'zero' })
   const { data } = report
+  const others = data?.metrics.filter((metric) => metric !== data.metric) ?? []
+  const shown = others.filter((metric) => `,${columns},`.includes(`,${metric},`))
   return (
     <>
       <section aria-label="Verdict">
@@ -61,6 +74,13 @@ export const JudgementSection = memo(({ job, report, agents, choice, change }: J
           />
           {data && <ScoreChoice report={data} choice={choice} onChange={(part) => change(part, 'replace')} />}
           <span className="ml-auto flex flex-wrap items-center gap-1">
+            {others.some((metric) => !isBuiltIn(metric)) && (
+              <MetricColumns
+                metrics={others}
+                shown={shown}
+                onChange={(chosen) => change({ columns: chosen.join(',') || undefined }, 'replace')}
+              />
+            )}
             <ReportActions
               name="report"
               shared={{ kind: 'job', job: job.id }}
@@ -73,7 +93,7 @@ export const JudgementSection = memo(({ job, report, agents, choice, change }: J
         {agents.length === 0 ? (
           <p className="text-muted">No agents.</p>
         ) : (
-          <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} />
+          <Leaderboard agents={agents} report={data} otherFigures={other.data?.agents} rule={rule} metrics={shown} />
         )}
         {data?.harbor_mean && (
           <p className="text-sm text-muted">
@@ -84,6 +104,28 @@ export const JudgementSection = memo(({ job, report, agents, choice, change }: J
     </>
   )
 })
+
+interface MetricColumnsProps {
+  metrics: readonly string[]
+  shown: readonly string[]
+  onChange: (shown: string[]) => void
+}
+
+const MetricColumns = ({ metrics, shown, onChange }: MetricColumnsProps) => (
+  <DropdownMenu
+    label="Metric columns"
+    trigger={
+      <Button size="sm" icon={Columns3}>
+        Metrics
+      </Button>
+    }
+    items={metrics.map((metric) => ({
+      label: metricLabel(metric),
+      checked: shown.includes(metric),
+      onSelect: () => onChange(metrics.filter((each) => shown.includes(each) !== (each === metric))),
+    }))}
+  />
+)
 
 /** Polls while the job is active. The key changes when it ends, so that the report is read once more. */
 export const useJobReport = (job: BenchmarkJob, choice: ReportChoice) => {

@@ -25,9 +25,11 @@ interface LeaderboardProps {
   report: Report | undefined
   otherFigures: readonly AgentFigures[] | undefined
   rule: FailureRule
+  /** Metrics besides the judged one. */
+  metrics: readonly string[]
 }
 
-export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardProps) => {
+export const Leaderboard = ({ agents, report, otherFigures, rule, metrics }: LeaderboardProps) => {
   const find = (all: readonly AgentFigures[] | undefined, { key }: AgentRow) =>
     all?.find(({ benchmark_run_id }) => benchmark_run_id === key) ?? null
   const suffixes = repeatSuffixes(agents.map(agentLabel))
@@ -55,7 +57,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule }: LeaderboardP
   return (
     <DataTable
       caption="Agents of the job, best mean first, controls last"
-      columns={columnsOf(report, rule).filter(({ id }) => !hidden.includes(id ?? ''))}
+      columns={columnsOf(report, rule, metrics).filter(({ id }) => !hidden.includes(id ?? ''))}
       rows={rows}
       rowKey={({ agent }) => agent.key}
     />
@@ -70,7 +72,7 @@ const otherLabels: Record<FailureRule, string> = { zero: 'excluding failures', l
 
 const agentFigures = agentColumns<Row>(({ figures }) => figures)
 
-const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[] => {
+const columnsOf = (report: Report | undefined, rule: FailureRule, metrics: readonly string[]): Column<Row>[] => {
   const axis = axisOf(report)
   const metric = report?.metric ?? null
   return [
@@ -142,6 +144,7 @@ const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[]
       },
       meta: { priority: 3, width: '9rem', align: 'right' },
     },
+    ...metrics.map(metricColumn),
     {
       id: 'duration',
       header: () => <span title="Excludes canceled attempts">Median · p95</span>,
@@ -174,6 +177,24 @@ const columnsOf = (report: Report | undefined, rule: FailureRule): Column<Row>[]
     },
   ]
 }
+
+const metricColumn = (metric: string): Column<Row> => ({
+  id: `metric ${metric}`,
+  header: () => <MeanHeader metric={metric} />,
+  cell: ({ row }) => {
+    const { mean, ci_low, ci_high, n_scenarios } = row.original.figures?.metrics[metric] ?? { mean: null }
+    if (mean === null) return row.original.figures && <Missing why="No attempt reports it" />
+    const hasInterval = ci_low !== null && ci_high !== null
+    return (
+      <ScoreWithN
+        score={metricText(metric, mean)}
+        n={n_scenarios}
+        title={hasInterval ? `95% CI ${metricText(metric, ci_low)} to ${metricText(metric, ci_high)}` : 'No 95% CI'}
+      />
+    )
+  },
+  meta: { priority: 3, width: '9rem', align: 'right' },
+})
 
 const axisOf = (report: Report | undefined) =>
   !report || report.is_unit_range

@@ -22,6 +22,8 @@ export const JobView = z.object({
   sort: z.optional(z.string().check(z.regex(/^(name|hardest|easiest|slowest|-?a\d{1,3})$/, 'must name an order'))),
   /** `prefix` or a metadata key, also as `metadata.repo`. */
   group: z.optional(z.string().check(z.minLength(1), z.maxLength(265))),
+  /** More metrics in the table of agents, separated by commas. */
+  columns: z.optional(z.string().check(z.maxLength(1024))),
   as: z.optional(z.enum(['table'], 'must be table')),
   scenario: z.optional(z.string()),
   run: z.optional(z.string()),
