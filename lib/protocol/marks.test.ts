@@ -49,6 +49,16 @@ it('removes an attempt, whose siblings keep their IDs, or a scenario of all agen
   expect(left(withoutExcluded(job, [first, scenario]))).toEqual([[2, 's 1'], [1]])
 })
 
+it('keeps missing IDs missing', () => {
+  const unnamed = {
+    ...job,
+    benchmark_outcomes: job.benchmark_outcomes?.map((each) => ({ ...each, benchmark_run_id: '' })),
+  }
+  const without = withoutExcluded(unnamed, [{ job_id: 'bmj_1', scenario_id: 's', attempt_id: 'bmj_1 run 1 s 2' }])
+  expect(left(without)?.[0]).toEqual([3, 's 0', 't 1'])
+  expect(without.benchmark_outcomes?.map(({ benchmark_run_id }) => benchmark_run_id)).toEqual(['', ''])
+})
+
 it('applies scenarios excluded in another job, but not its attempts', () => {
   expect(left(withoutExcluded(job, [{ job_id: 'bmj_2', scenario_id: 't', attempt_id: null }]))).toEqual([
     [3, 's 0', 's 1'],

@@ -106,7 +106,7 @@ export const withoutExcluded = (job: BenchmarkJob, exclusions: Exclusions): Benc
   const planned = trialsPerAgent(job)
   return {
     ...job,
-    benchmark_outcomes: identifiedOutcomes(job).map((outcome, agent) => {
+    benchmark_outcomes: job.benchmark_outcomes?.map((outcome, agent) => {
       const own = attempts[agent] ?? []
       const removed = own.filter(isExcluded).length
       if (removed === 0) return outcome

@@ -142,6 +142,9 @@ it('leaves excluded attempts out of every figure, beside the figures with them',
     without: { agents: before.agents, pairs: before.pairs, verdict: before.verdict },
   })
 
+  const headers = { authorization: `Bearer ${service.key}` }
+  const read = await gateway.fetch(`/api/benchmark-jobs/${job.id}/report`, { headers })
+  expect(await read.json()).toEqual(after)
   const ignored = await report('?exclusions=ignore')
   expect(ignored).toMatchObject({ agents: before.agents, pairs: before.pairs, verdict: before.verdict })
   expect(ignored.exclusions).toMatchObject({ applied: false, items: [{ id: t6?.id }, { id: t2?.id }], without: null })
