@@ -63,7 +63,7 @@ export const ScoreChoice = ({ report, choice: { threshold }, onChange }: ScoreCh
         }
       />
       {(!is_unit_range || lower_is_better || threshold !== undefined) && (
-        <ThresholdField value={threshold} onChange={(chosen) => onChange({ threshold: chosen })} />
+        <NumberField label="Pass threshold" value={threshold} onChange={(chosen) => onChange({ threshold: chosen })} />
       )}
     </>
   )
@@ -74,13 +74,14 @@ const directions = [
   { value: 'lower', label: 'Lower' },
 ]
 
-interface ThresholdFieldProps {
+interface NumberFieldProps {
+  label: string
   value: number | undefined
   onChange: (value: number | undefined) => void
 }
 
-/** Applied on Enter or blur, as each keystroke would be another threshold. */
-const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
+/** Applied on Enter or blur, as each keystroke would be another value. */
+export const NumberField = ({ label, value, onChange }: NumberFieldProps) => {
   const id = useId()
   const [draft, setDraft] = useState<string | null>(null)
   const apply = () => {
@@ -91,7 +92,7 @@ const ThresholdField = ({ value, onChange }: ThresholdFieldProps) => {
   return (
     <div data-choice="" className="flex flex-col gap-1">
       <label htmlFor={id} className="font-medium">
-        Pass threshold
+        {label}
       </label>
       <Input
         id={id}

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { ReportChoice } from '#lib/protocol/reports.ts'
 
-const number = z.pipe(
+export const numberParam = z.pipe(
   z.transform((value: string | number) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value)),
   z.number('must be a number'),
 )
@@ -13,7 +13,7 @@ export const reportParams = {
   /** Default: lower for built-in metrics, otherwise higher. */
   direction: z.optional(z.enum(['higher', 'lower'], 'must be higher or lower')),
   /** Default: 1 for scores between 0 and 1. */
-  threshold: z.optional(number),
+  threshold: z.optional(numberParam),
 }
 const ReportParams = z.object(reportParams)
 

@@ -150,7 +150,8 @@ export interface Incomparability {
   text: string
 }
 
-export type GateKind = 'no_regression' | 'superior' | 'non_inferior'
+export const gateKinds = ['no_regression', 'superior', 'non_inferior'] as const
+export type GateKind = (typeof gateKinds)[number]
 
 export interface GateRun {
   a: AgentIdentity

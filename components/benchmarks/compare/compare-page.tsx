@@ -21,6 +21,7 @@ import { ReportNotes, ReportPage, tablesOf } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
 import { DiffView } from './diff-view.tsx'
+import { GateChoice } from './gate-choice.tsx'
 import { lineDiff } from './line-diff.ts'
 import { DifferenceTable, RunTable } from './run-tables.tsx'
 import { CompareView, comparePath, maxCompared } from './search-params.ts'
@@ -36,6 +37,8 @@ export const ComparePage = () => {
     baseline: settled.baseline,
     ...choiceOf(settled),
     group: settled.group,
+    gate: settled.gate,
+    margin: settled.margin,
   }
   const hasJobs = compared.jobs !== ''
   const query = useQuery({ ...benchmarkJobQueries.compare(compared), enabled: hasJobs && problems.length === 0 })
@@ -88,12 +91,20 @@ export const ComparePage = () => {
             />
             <RuleChoice rule={report.rule} onChange={(failures) => change({ failures }, 'push')} />
             <ScoreChoice report={report} choice={choiceOf(settled)} onChange={(part) => change(part, 'push')} />
+            <GateChoice gate={settled.gate} margin={settled.margin} onChange={(part) => change(part, 'push')} />
             <JobChoice
               compared={report.jobs.map(({ id }) => id)}
               onChoose={(ids) => change({ jobs: ids.join(','), ...(report.jobs.length === 1 && noBaseline) }, 'push')}
             />
           </div>
           {(report.jobs.length > 1 || report.agents.length > 1) && <Comparability report={report} />}
+          {report.gate && (
+            <Banner
+              tone={report.gate.passed ? 'ok' : report.gate.decided ? 'danger' : 'attention'}
+              role="status"
+              title={<VisibleText max={4000}>{report.gate.sentence}</VisibleText>}
+            />
+          )}
           {report.verdict && (
             <Banner
               tone={report.verdict.tone}

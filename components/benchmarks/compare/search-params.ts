@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { paths } from '#lib/browser/address/paths.ts'
 import { searchOf } from '#lib/browser/address/search.ts'
-import { reportParams } from '../report-params.ts'
+import { gateKinds } from '#lib/protocol/reports.ts'
+import { numberParam, reportParams } from '../report-params.ts'
 
 export const changeKinds = ['new_failures', 'worse', 'new_passes', 'better', 'still_failing', 'slower'] as const
 export type ChangeKind = (typeof changeKinds)[number]
@@ -15,6 +16,9 @@ export const CompareView = z.object({
   ...reportParams,
   /** Metadata key of the scenarios. */
   group: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
+  gate: z.optional(z.enum(gateKinds, `must be one of ${gateKinds.join(', ')}`)),
+  /** Of `non_inferior`. */
+  margin: z.optional(numberParam),
   change: z.optional(z.enum(changeKinds, `must be one of ${changeKinds.join(', ')}`)),
 })
 export type CompareView = z.output<typeof CompareView>

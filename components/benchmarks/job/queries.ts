@@ -21,6 +21,7 @@ import { scenarios } from '#lib/contract/scenarios.ts'
 import { valuesOfHeader } from '#lib/protocol/mask.ts'
 import type {
   CompareReport,
+  GateKind,
   Report,
   ReportChoice,
   ReportFormat,
@@ -50,6 +51,8 @@ export const reportAddress = (
 interface Compared extends ReportChoice {
   jobs: string
   baseline: string | undefined
+  gate?: GateKind | undefined
+  margin?: number | undefined
 }
 
 export const compareAddress = (compared: Compared, format: ReportFormat = 'json', table?: ReportTable): string =>

@@ -1,7 +1,14 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import { countOf, metricText, pText, runNames } from '#lib/protocol/report-words.ts'
-import type { ComparedPair, CompareReport, GateKind, GateResult, GateRun } from '#lib/protocol/reports.ts'
+import {
+  type ComparedPair,
+  type CompareReport,
+  type GateKind,
+  type GateResult,
+  type GateRun,
+  gateKinds,
+} from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { identityOf } from '#lib/statistics/judgement.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
@@ -15,14 +22,12 @@ export interface Gate {
   margin: number | null
 }
 
-const kinds: readonly GateKind[] = ['no_regression', 'superior', 'non_inferior']
-
 export const parseGate = (kind: string | undefined, givenMargin: string | undefined): Gate | undefined => {
   if (!kind) {
     if (givenMargin) throw new HttpError('invalid_argument', 'margin requires gate=non_inferior', { field: 'margin' })
     return undefined
   }
-  const gate = { kind: oneOf('gate', kinds, kind), margin: numberOf('margin', givenMargin || undefined) ?? null }
+  const gate = { kind: oneOf('gate', gateKinds, kind), margin: numberOf('margin', givenMargin || undefined) ?? null }
   if (gate.kind !== 'non_inferior' && gate.margin !== null)
     throw new HttpError('invalid_argument', `gate=${gate.kind} has no margin`, { field: 'margin' })
   if (gate.kind === 'non_inferior' && !((gate.margin ?? 0) > 0))
