@@ -10,7 +10,11 @@ const trialsOf = (job: string, rewards: Record<string, number>) => ({
   ...Object.fromEntries(
     Object.entries(rewards).map(([task_name, reward], at) => [
       `${job}/${task_name}__${at}/result.json`,
-      { task_name, agent_info: { name: 'solver', version: '1' }, verifier_result: { rewards: { reward } } },
+      {
+        task_name,
+        agent_info: { name: 'solver', version: '1' },
+        verifier_result: { rewards: { reward, latency: 10 - 8 * reward } },
+      },
     ]),
   ),
 })
@@ -47,12 +51,29 @@ const excludeScenario = async (page: Page, { serviceUrl, apiKey }: Product, job:
   expect(status).toBe(200)
 }
 
+const judgeByLatency = async (page: Page, address: string) => {
+  await open(page, address)
+  const agents = page.getByRole('region', { name: 'Agents' })
+  await agents.getByRole('button', { name: 'Metrics' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'latency' }).click()
+  await expect(agents.getByRole('columnheader', { name: 'Mean latency' })).toBeVisible()
+  // (2 + 4 + 4 + 8 + 10) / 5
+  await expect(agents.getByRole('table')).toContainText('5.600 (n = 5)')
+  await agents.getByLabel('Metric', { exact: true }).selectOption('latency')
+  await agents.getByLabel('Better').selectOption('Lower')
+  await agents.getByLabel('Pass threshold').fill('4')
+  await agents.getByLabel('Pass threshold').press('Enter')
+  await expect(agents.getByRole('table')).toContainText('3 of 5')
+  await expect(page).toHaveURL(/[?&]direction=lower/)
+}
+
 test('a lead compares two imported jobs, gates them, and shares the result with somebody without an account', async ({
   signedIn: page,
   product,
   browser,
 }) => {
   const [before = '', after = ''] = await importJobs(product)
+  await judgeByLatency(page, `${product.url}/benchmark-jobs/${after}`)
   const address = `${product.url}/benchmark-jobs/compare?jobs=${before},${after}`
   await open(page, address)
   // (0.25 + 0.25 - 1) / 5

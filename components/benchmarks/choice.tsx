@@ -90,7 +90,7 @@ export const NumberField = ({ label, value, onChange }: NumberFieldProps) => {
     onChange(draft.trim() === '' || !Number.isFinite(Number(draft)) ? undefined : Number(draft))
   }
   return (
-    <div data-choice="" className="flex flex-col gap-1">
+    <div data-choice="" className="flex w-28 flex-col gap-1">
       <label htmlFor={id} className="font-medium">
         {label}
       </label>
@@ -99,7 +99,6 @@ export const NumberField = ({ label, value, onChange }: NumberFieldProps) => {
         type="number"
         step="any"
         placeholder="None"
-        className="w-28"
         value={draft ?? `${value ?? ''}`}
         onChange={({ target }) => setDraft(target.value)}
         onKeyDown={({ key }) => key === 'Enter' && apply()}
