@@ -262,6 +262,30 @@ describe('a Harbor job', () => {
         'codex acme/large b 1 COMPLETED 0.5',
       ],
     },
+    'without its own files, and with numbered trials': {
+      files: {
+        'baseline/a/a_1/result.json': one('a', 1),
+        'baseline/a/a_2/result.json': { ...one('a', 0), id: 'other' },
+        'baseline/b-001/b-001_1/result.json': one('b-001', 1),
+      },
+      expected: [
+        'codex acme/large a 1 COMPLETED 1',
+        'codex acme/large a 2 COMPLETED 0',
+        'codex acme/large b-001 1 COMPLETED 1',
+      ],
+      warnings: [expect.stringContaining('result.json of the job is missing'), expect.stringContaining('config.json')],
+    },
+    'whose agent is configured by its import path': {
+      files: {
+        'config.json': { job_name: 'own agent', agents: [{ name: 'team.agents:Own', model_name: 'acme/large' }] },
+        'result.json': named('layout-own-agent', { n_total_trials: 1 }),
+        'a__aaaaaaa/result.json': one('a', 1, {
+          config: { task: { path: 'a' }, agent: { name: 'team.agents:Own', model_name: 'acme/large' } },
+          agent_info: { name: 'own', version: '1' },
+        }),
+      },
+      expected: ['own acme/large a 1 COMPLETED 1'],
+    },
     'of a single trial, whose agent left a config.json': {
       files: { 'c__aaaaaaa/result.json': one('c', 1), 'c__aaaaaaa/agent/config.json': '{}' },
       expected: ['codex acme/large c 1 COMPLETED 1'],

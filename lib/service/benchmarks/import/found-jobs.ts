@@ -33,10 +33,12 @@ export const findJobs = async (root: string, name: string): Promise<FoundJob[]> 
   return found
 }
 
-/** The folder of a trial, or the one above if that is its task's: `pay/pay__aaaaaaa` or `pay/pay.1-of-1.run`. */
+/** The folder of a trial, or the one above if that is its task's: `pay/pay__aaaaaaa`, `pay/pay.1-of-1.run` or `pay/pay_1`. */
 const sharedFolder = (trial: string): string => {
   const parent = folderOf(trial)
-  const isOfTask = parent !== '' && ['__', '.'].some((end) => basename(trial).startsWith(`${basename(parent)}${end}`))
+  const task = basename(parent)
+  const isOfTask =
+    task !== '' && basename(trial).startsWith(task) && /^(?:__|\.|_\d)/.test(basename(trial).slice(task.length))
   return isOfTask ? folderOf(parent) : parent
 }
 

@@ -200,10 +200,11 @@ const taskOf = (result: Result, config: Config | null, trialName: string) => {
 
 const folderName = (path: string | null | undefined) => path?.split(/[\\/]/).findLast(Boolean)
 
-/** A custom agent has its name only in the result. */
+/** A custom agent has its name only in the result, and in some versions its import path as its configured name. */
 const agentOf = ({ agent_info }: Result, config: Config | null, onlyAgent: AgentConfig | undefined): ForeignAgent => {
   const agent = config?.agent
-  const name = agent?.name ?? agent_info?.name ?? (agent && (onlyAgent?.name ?? agent.import_path))
+  const configuredName = agent?.name?.includes(':') ? (agent_info?.name ?? agent.name) : agent?.name
+  const name = configuredName ?? agent_info?.name ?? (agent && (onlyAgent?.name ?? agent.import_path))
   if (!name && onlyAgent) return onlyAgent
   const model = agent_info?.model_info
   const named = model?.name && model.provider ? `${model.provider}/${model.name}` : (model?.name ?? null)
