@@ -6,7 +6,7 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { labelPlaces } from '#lib/protocol/label-places.ts'
 import { axisFor, costAxis, placeOn } from '#lib/protocol/plot-axes.ts'
-import { labeledAgent, type NameOf, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { labeledAgent, metricLabel, metricText, type NameOf, truncate } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, MetricFigures, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { frontierOf } from '#lib/statistics/frontier.ts'
@@ -79,7 +79,7 @@ export const ScoreAgainstCost = ({ report, name }: ScoreAgainstCostProps) => {
       <div className="grid items-start gap-x-8 gap-y-4 lg:grid-cols-2">
         <Plot report={report} points={points} frontier={frontier} dominators={dominators} name={shortName} on={on} />
         <Scrolled className="relative overflow-x-auto">
-          <PointTable points={points} dominators={dominators} name={shortName} on={on} />
+          <PointTable metric={report.metric} points={points} dominators={dominators} name={shortName} on={on} />
         </Scrolled>
       </div>
       {left.length > 0 && (
@@ -171,7 +171,8 @@ const Plot = ({ report, points, frontier, dominators, name, on }: PlotProps) => 
         ))}
         <text x={from} y={height - 6} className="fill-(--text-muted)">
           x: {words}
-          {x.isLog && ', logarithmic'}; y: mean score{report.lower_is_better && ', lower is better'}
+          {x.isLog && ', logarithmic'}; y: mean {report.metric === null ? 'score' : metricLabel(report.metric)}
+          {report.lower_is_better && ', lower is better'}
         </text>
         <path d={stepsOf(frontier, toX, toY, from + plotWidth)} fill="none" className="stroke-(--accent) stroke-2" />
         {points.map(({ agent, cost, score, costs }) => (
@@ -192,7 +193,7 @@ const Plot = ({ report, points, frontier, dominators, name, on }: PlotProps) => 
             r={5}
             className={`stroke-(--accent) stroke-2 ${dominators[at]?.length === 0 ? 'fill-(--accent)' : 'fill-(--surface-0)'}`}
           >
-            <title>{`${name(agent)}: ${threeDecimals(score)}, ${format(cost)}`}</title>
+            <title>{`${name(agent)}: ${metricText(report.metric, score)}, ${format(cost)}`}</title>
           </circle>
         ))}
         {places.map((place, at) =>
@@ -242,7 +243,11 @@ const useWidth = () => {
 const headClass = 'border-b border-line px-2 py-1 font-medium text-muted'
 const cellClass = 'border-b border-line px-2 py-1 align-top'
 
-const PointTable = ({ points, dominators, name, on }: Pick<PlotProps, 'points' | 'dominators' | 'name' | 'on'>) => {
+interface PointTableProps extends Pick<PlotProps, 'points' | 'dominators' | 'name' | 'on'> {
+  metric: string | null
+}
+
+const PointTable = ({ metric, points, dominators, name, on }: PointTableProps) => {
   const { label, format } = spent[on]
   const exact = (value: number) => (on === '@cost_usd' && value < 1 ? `$${value.toFixed(4)}` : format(value))
   return (
@@ -277,8 +282,13 @@ const PointTable = ({ points, dominators, name, on }: Pick<PlotProps, 'points' |
                 </span>
               </th>
               <td className={`${cellClass} whitespace-nowrap`}>
-                {threeDecimals(score)}
-                <Range low={agent.ci_low} high={agent.ci_high} format={threeDecimals} why={agent.reasons.ci_low} />
+                {metricText(metric, score)}
+                <Range
+                  low={agent.ci_low}
+                  high={agent.ci_high}
+                  format={(value) => metricText(metric, value)}
+                  why={agent.reasons.ci_low}
+                />
               </td>
               <td className={`${cellClass} whitespace-nowrap`}>
                 {exact(cost)}

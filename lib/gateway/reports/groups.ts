@@ -1,5 +1,5 @@
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
-import { countOf, type NameOf, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { countOf, metricText, type NameOf, truncate } from '#lib/protocol/report-words.ts'
 import type { GroupReport, PairFigures } from '#lib/protocol/reports.ts'
 import type { AgentFigures, FailureRule, GroupFigures, JudgedJob, ScoreScale } from '#lib/statistics/figures.ts'
 import { judgingGroups } from '#lib/statistics/groups.ts'
@@ -52,7 +52,7 @@ export const groupReport = async (
     groups,
     group_notes: [
       ...(values.size > 0 ? [] : [unknownKey(key, [...keys].sort())]),
-      ...reversals(report.agents, groups, name),
+      ...reversals(report.agents, groups, name, judged.agents[0]?.metric),
       ...(tested === 0 ? [] : [`p is Holm-adjusted over ${countOf(tested, 'pair')} of all groups.`]),
     ],
   }
@@ -67,7 +67,12 @@ const unknownKey = (key: string, keys: readonly string[]): string =>
         .join(', ')}${keys.length > maxKeys ? ', …' : ''}.`
 
 /** Agents whose order in every group is the opposite of their order overall, because they were scored on other scenarios (Simpson 1951). */
-const reversals = (agents: readonly AgentFigures[], groups: readonly GroupFigures[], name: NameOf): string[] =>
+const reversals = (
+  agents: readonly AgentFigures[],
+  groups: readonly GroupFigures[],
+  name: NameOf,
+  metric: string | null | undefined,
+): string[] =>
   agents.flatMap((one) =>
     agents.flatMap((other) => {
       if (one.mean === null || other.mean === null || one.mean <= other.mean) return []
@@ -79,7 +84,7 @@ const reversals = (agents: readonly AgentFigures[], groups: readonly GroupFigure
       })
       return means.length > 1 && means.every(([a, b]) => a < b)
         ? [
-            `${name(one)} has the higher mean overall (${threeDecimals(one.mean)} vs ${threeDecimals(other.mean)}), but ${name(other)} has it in every group: they were scored on different scenarios.`,
+            `${name(one)} has the higher mean overall (${metricText(metric, one.mean)} vs ${metricText(metric, other.mean)}), but ${name(other)} has it in every group: they were scored on different scenarios.`,
           ]
         : []
     }),

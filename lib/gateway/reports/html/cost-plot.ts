@@ -1,6 +1,6 @@
 import { labelPlaces } from '#lib/protocol/label-places.ts'
 import { costAxis, placeOn } from '#lib/protocol/plot-axes.ts'
-import { type NameOf, threeDecimals, truncate } from '#lib/protocol/report-words.ts'
+import { metricLabel, metricText, type NameOf, truncate } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, Report } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
 import { frontierOf } from '#lib/statistics/frontier.ts'
@@ -51,7 +51,7 @@ export const costPlot = (
   const steps = frontier.slice(1).map(({ cost, score }) => `H${x(cost)}V${y(score)}`)
   return section(
     `Score against ${title.toLowerCase()}`,
-    html`<figure><figcaption>x: ${axis}${xAxis.isLog && ', logarithmic'}; y: mean score${report.lower_is_better && ', lower is better'}; whiskers: 95% CI. Filled: on the frontier, no other agent is cheaper and at least as good.</figcaption>
+    html`<figure><figcaption>x: ${axis}${xAxis.isLog && ', logarithmic'}; y: mean ${report.metric === null ? 'score' : metricLabel(report.metric)}${report.lower_is_better && ', lower is better'}; whiskers: 95% CI. Filled: on the frontier, no other agent is cheaper and at least as good.</figcaption>
 <svg class="plot" role="img" aria-label="Score against ${axis}" viewBox="0 0 ${width} ${height}" width="${width}">${[
       yAxis.low,
       (yAxis.low + yAxis.high) / 2,
@@ -64,7 +64,7 @@ export const costPlot = (
         html`<path class="tick" d="M${x(tick)} ${top}V${height - bottom}"/><text x="${x(tick)}" y="${height - bottom + 16}" text-anchor="${at === xAxis.ticks.length - 1 ? 'end' : 'middle'}">${format(tick)}</text>`,
     )}${first && html`<path class="line" d="M${x(first.cost)} ${y(first.score)}${steps}H${width - 16}"/>`}${points.map(
       ({ agent, cost, score, costs }, at) =>
-        html`<g><title>${name(agent)}: ${threeDecimals(score)}, ${format(cost)}</title>${
+        html`<g><title>${name(agent)}: ${metricText(report.metric, score)}, ${format(cost)}</title>${
           agent.ci_low !== null &&
           agent.ci_high !== null &&
           html`<path class="tick axis" d="M${x(cost)} ${y(agent.ci_low)}V${y(agent.ci_high)}"/>`
