@@ -275,6 +275,28 @@ describe('a Harbor job', () => {
       ],
       warnings: [expect.stringContaining('result.json of the job is missing'), expect.stringContaining('config.json')],
     },
+    'with only its own record, whose statistics have the rewards': {
+      files: {
+        'result.json': named('layout-statistics', {
+          n_total_trials: 4,
+          stats: {
+            evals: {
+              codex__large__bench: {
+                reward_stats: { reward: { '1.0': ['a__aaaaaaa'], '0.5': ['a__bbbbbbb', 'b__aaaaaaa'] } },
+                exception_stats: { RuntimeError: ['c__aaaaaaa'] },
+              },
+            },
+          },
+        }),
+      },
+      expected: [
+        'codex large a 1 COMPLETED 1',
+        'codex large a 2 COMPLETED 0.5',
+        'codex large b 1 COMPLETED 0.5',
+        'codex large c 1 FAILED RuntimeError',
+      ],
+      warnings: [expect.stringContaining('config.json'), expect.stringContaining('no trial folders')],
+    },
     'whose agent is configured by its import path': {
       files: {
         'config.json': { job_name: 'own agent', agents: [{ name: 'team.agents:Own', model_name: 'acme/large' }] },

@@ -8,6 +8,7 @@ import { earliest, type ForeignJob, type ForeignTrial, latest, NoJobError } from
 import { readHarborTrial } from './harbor-trial.ts'
 import { logsBelow, trialFolders } from './job-folders.ts'
 import { OptionalCount, OptionalText, optional, readJson, timeOf } from './json-file.ts'
+import { agentOfEval, trialsOfStatistics } from './reward-statistics.ts'
 import { plannedTrials, terminalBenchRun, toHarborRecord } from './terminal-bench.ts'
 
 const JobConfig = z.object({
@@ -52,7 +53,13 @@ export const readHarborFolder = async (
   ].flatMap(({ name, model_name }): AgentConfig[] => (name ? [{ name, type: 'job_agent', model_name }] : []))
   const jobAgents = configured.length > 0 ? configured : agentsOfEvals(Object.keys(known?.stats?.evals ?? {}))
   const folders = knownTrials ?? (await trialFolders(folder))
-  const jobRecords = recordsOf(known, folders.length === 0)
+  const records = recordsOf(known, folders.length === 0)
+  const isOnlyStatistics = folders.length === 0 && records.size === 0
+  const jobRecords = isOnlyStatistics
+    ? trialsOfStatistics(known?.stats?.evals ?? {}, known?.finished_at ?? null)
+    : records
+  if (jobRecords.size > 0 && isOnlyStatistics)
+    warn('There are no trial folders; using the rewards in result.json, without times, tokens and logs')
   const trials: ForeignTrial[] = []
   const ids = new Map<string, string>()
   const addTrial = async (path: string, { hasFolder }: { hasFolder: boolean }) => {
@@ -139,12 +146,6 @@ const withTrajectories = (record: ForeignTrial['record'], files: ForeignTrial['l
 const agentsOfEvals = (names: readonly string[]): AgentConfig[] => [
   ...new Map(names.flatMap(agentOfEval).map((agent) => [JSON.stringify(agent), agent])).values(),
 ]
-
-/** `agent__model__dataset` or `agent__dataset`. */
-const agentOfEval = (name: string): AgentConfig[] => {
-  const [agent, model, ...source] = name.split('__')
-  return agent ? [{ name: agent, type: 'job_agent', model_name: source.length > 0 ? (model ?? null) : null }] : []
-}
 
 /** Identifies a job without an id. Trials without times are identified by their rewards. */
 const digest = (trials: readonly ForeignTrial[]): string => {
