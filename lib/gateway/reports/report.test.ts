@@ -365,6 +365,13 @@ describe('GET /api/benchmark-jobs/compare', () => {
     const text = await junit.text()
     expect(text).toContain('<failure message="not significantly better; difference 0.000')
     expect(text).toContain('Newly failing scenarios:\nscenario 3: 1 to 0.5')
+    const timed = await gated('md', 'gate=non_inferior&margin=3600000&metric=@duration_ms&group=level')
+    const markdown = await timed.text()
+    expect(markdown).toMatch(
+      /Gate passed \(.* by 3600000 ms or more\).*difference -?[\d.]+ s .*upper bound -?[\d.]+ ms is below 3600000 ms/,
+    )
+    expect(markdown).toMatch(/\| easy \| A .* \| 5 \| 5 \| [\d.]+ s \| -?[\d.]+ s to [\d.]+ s \|/)
+    expect(markdown).toMatch(/### (Worse|Better): .*\n\n.*\n\n- scenario \d: [\d.]+ s to [\d.]+ s\n/)
   })
 
   it.each([
