@@ -14,6 +14,7 @@ export const reportParams = {
   direction: z.optional(z.enum(['higher', 'lower'], 'must be higher or lower')),
   /** Default: 1 for scores between 0 and 1. */
   threshold: z.optional(numberParam),
+  exclusions: z.optional(z.enum(['apply', 'ignore'], 'must be apply or ignore')),
 }
 const ReportParams = z.object(reportParams)
 
@@ -22,9 +23,11 @@ export const choiceOf = ({
   metric,
   direction,
   threshold,
+  exclusions,
 }: z.output<typeof ReportParams>): ReportChoice => ({
   failures,
   metric,
   direction,
   threshold,
+  exclusions: exclusions === 'ignore' ? exclusions : undefined,
 })

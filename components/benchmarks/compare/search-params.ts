@@ -24,4 +24,4 @@ export const CompareView = z.object({
 export type CompareView = z.output<typeof CompareView>
 
 export const comparePath = (view: Partial<CompareView>): string =>
-  `${paths.compare()}${searchOf(view, { failures: 'zero' })}`
+  `${paths.compare()}${searchOf(view, { failures: 'zero', exclusions: 'apply' })}`

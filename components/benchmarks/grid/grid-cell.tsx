@@ -9,6 +9,7 @@ import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { passes } from '#lib/statistics/tallies.ts'
 import { outcomeLook } from '../benchmark-state.tsx'
 import { formatScore } from '../job-figures.ts'
+import type { AttemptMarks } from '../marks/attempt-marks.ts'
 import { environmentDiffers, type GridCell, type GridScale } from './scenario-grid.ts'
 
 const maxMarks = 6
@@ -20,11 +21,12 @@ interface CellViewProps {
   column: number
   isFocused: boolean
   isOpen: boolean
+  marks: AttemptMarks
 }
 
 /** Score and attempts of one agent at one scenario, readable without color. */
-export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: CellViewProps) => {
-  const { attempts, repeats } = cell
+export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen, marks }: CellViewProps) => {
+  const { attempts, repeats, isExcluded } = cell
   const score = cell.score[rule]
   const [only] = attempts
   const isSingleState = attempts.length === 1 && only?.state !== 'COMPLETED'
@@ -37,13 +39,20 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
       style={score === null ? undefined : ({ '--score': qualityOf(score, scale) } as React.CSSProperties)}
       className={classes(
         'relative h-9 cursor-pointer overflow-hidden border-b border-l border-line px-2 whitespace-nowrap -outline-offset-2',
-        score !== null && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
+        score !== null && !isExcluded && 'bg-[color-mix(in_oklch,var(--score-high)_var(--score),var(--score-low))]',
         isOpen && 'shadow-[inset_0_0_0_2px_var(--accent)]',
       )}
     >
-      <span className="sr-only">{cellLabel(cell, rule, scale)}</span>
+      <span className="sr-only">{cellLabel(cell, rule, scale, marks)}</span>
       <span aria-hidden className="flex items-center gap-1.5">
-        <span className={classes('tabular shrink-0', !isSingleState && 'min-w-8.5', score === null && 'text-muted')}>
+        <span
+          className={classes(
+            'tabular shrink-0',
+            !isSingleState && 'min-w-8.5',
+            (score === null || isExcluded) && 'text-muted',
+            isExcluded && 'line-through',
+          )}
+        >
           {score === null ? '–' : scoreText(score, scale)}
         </span>
         {attempts.length > maxMarks ? (
@@ -51,13 +60,14 @@ export const CellView = memo(({ cell, scale, rule, column, isFocused, isOpen }: 
             {scale.threshold === null ? `×${attempts.length}` : `${repeats.passed}/${attempts.length}`}
           </span>
         ) : only && isSingleState ? (
-          <StateWord state={only.state} />
+          <StateWord state={only.state} isExcluded={isExcluded} />
         ) : (
           attempts.map((attempt, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its number
-            <AttemptMark key={index} attempt={attempt} scale={scale} />
+            <AttemptMark key={index} attempt={attempt} scale={scale} isExcluded={marks.get(attempt)?.isExcluded} />
           ))
         )}
+        <LabelMark labels={labelsOf(cell, marks)} />
         {environmentDiffers(cell) && <EnvironmentMark />}
       </span>
     </td>
@@ -82,10 +92,29 @@ export const EnvironmentMark = () => (
   </span>
 )
 
-const StateWord = ({ state }: { state: string }) => {
+const labelsOf = ({ attempts }: GridCell, marks: AttemptMarks): string[] => [
+  ...new Set(attempts.flatMap((each) => marks.get(each)?.labels.map(({ label }) => label) ?? [])),
+]
+
+const LabelMark = ({ labels }: { labels: readonly string[] }) =>
+  labels.length > 0 && (
+    <span
+      title={labels.join(', ')}
+      className="ml-auto min-w-0 truncate rounded-full border border-line-strong bg-surface-0 px-1.5 text-xs text-text"
+    >
+      <VisibleText max={60}>{labels.join(', ')}</VisibleText>
+    </span>
+  )
+
+const StateWord = ({ state, isExcluded }: { state: string; isExcluded: boolean }) => {
   const look = outcomeLook(state)
   return (
-    <span className="inline-flex min-w-0 items-center gap-1 text-xs">
+    <span
+      className={classes(
+        'inline-flex min-w-0 shrink-0 items-center gap-1 text-xs',
+        isExcluded && 'text-muted line-through',
+      )}
+    >
       {look && <look.icon className="size-3 shrink-0" strokeWidth={2.25} />}
       <span className="truncate">{look?.word ?? <VisibleText max={24}>{state}</VisibleText>}</span>
     </span>
@@ -110,11 +139,14 @@ const letters: Record<string, string> = { FAILED: 'E', TIMEOUT: 'T', CANCELED: '
 interface AttemptMarkProps {
   attempt: Pick<ScenarioOutcome, 'state' | 'score'>
   scale?: Range
+  isExcluded?: boolean | undefined
 }
 
 /** A square filled the more the better the score, or a letter if there is none. */
-export const AttemptMark = ({ attempt: { state, score }, scale = unitRange }: AttemptMarkProps) =>
-  state === 'COMPLETED' && score != null ? (
+export const AttemptMark = ({ attempt: { state, score }, scale = unitRange, isExcluded }: AttemptMarkProps) =>
+  isExcluded ? (
+    <span className="shrink-0 text-xs leading-none text-muted">×</span>
+  ) : state === 'COMPLETED' && score != null ? (
     <span
       style={{ '--part': qualityOf(score, scale) } as React.CSSProperties}
       className="size-2.5 shrink-0 rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
@@ -123,15 +155,28 @@ export const AttemptMark = ({ attempt: { state, score }, scale = unitRange }: At
     <span className="shrink-0 font-mono text-xs leading-none font-semibold">{letters[state] ?? '?'}</span>
   )
 
-const cellLabel = (cell: GridCell, rule: FailureRule, scale: GridScale): string =>
-  environmentDiffers(cell) ? `${scoreLabel(cell, rule, scale)}, environment differs` : scoreLabel(cell, rule, scale)
+const cellLabel = (cell: GridCell, rule: FailureRule, scale: GridScale, marks: AttemptMarks): string => {
+  const labels = labelsOf(cell, marks)
+  return [
+    scoreLabel(cell, rule, scale, marks),
+    ...(cell.isExcluded ? ['excluded'] : []),
+    ...(labels.length > 0 ? [`labeled ${labels.join(', ')}`] : []),
+    ...(environmentDiffers(cell) ? ['environment differs'] : []),
+  ].join(', ')
+}
 
-const scoreLabel = ({ attempts, score, state }: GridCell, rule: FailureRule, scale: GridScale): string => {
+const scoreLabel = (
+  { attempts, score, state, isExcluded }: GridCell,
+  rule: FailureRule,
+  scale: GridScale,
+  marks: AttemptMarks,
+): string => {
   const [only] = attempts
   if (!only || state === null) return 'no outcome yet'
   const value = score[rule]
   const scored = value === null ? 'no score' : scoreText(value, scale)
-  const labelOf = (attempt: ScenarioOutcome) => attemptLabel(attempt, scale)
+  const labelOf = (attempt: ScenarioOutcome) =>
+    !isExcluded && marks.get(attempt)?.isExcluded ? 'excluded' : attemptLabel(attempt, scale)
   if (attempts.length === 1) return `${scored}, ${labelOf(only)}`
   return `${scored} over ${attempts.length} attempts: ${attempts.map(labelOf).join(', ')}`
 }

@@ -27,6 +27,8 @@ import { OutcomeWarnings } from '../job/job-warnings.tsx'
 import { type AgentRow, formatScore } from '../job-figures.ts'
 import { LogDownload } from '../logs/log-download.tsx'
 import type { Trajectory, TrajectoryStep } from '../logs/trajectory.ts'
+import { type AttemptMarks, labelsInUse } from '../marks/attempt-marks.ts'
+import { MarkActions, MarkFacts } from '../marks/mark-actions.tsx'
 import { downloadScenarioRunLogs, scenarioRunQueries, trajectoryAddress } from '../run/queries.ts'
 import { runLogsPath } from '../run/search-params.ts'
 import { AgentName, TextFact } from '../score.tsx'
@@ -42,6 +44,7 @@ interface OutcomeSheetProps {
   jobId: string
   agents: readonly AgentRow[]
   choice: ReportChoice
+  marks: AttemptMarks
   moveTo: (direction: Direction) => (() => void) | undefined
   onAttempt: (attempt: number) => void
   onClose: () => void
@@ -54,9 +57,11 @@ const moves: { direction: Direction; key: string; icon: typeof ChevronUp; label:
   { direction: 'right', key: 'ArrowRight', icon: ChevronRight, label: 'Next agent', none: 'This is the last' },
 ]
 
-export const OutcomeSheet = ({ place, jobId, agents, choice, moveTo, onAttempt, onClose }: OutcomeSheetProps) => {
+export const OutcomeSheet = (props: OutcomeSheetProps) => {
+  const { place, jobId, agents, choice, marks, moveTo, onAttempt, onClose } = props
   const { row, agent, attempts, attempt } = place
   const outcome = attempts[attempt - 1]
+  const mark = outcome && marks.get(outcome)
   const listen = (event: KeyboardEvent) => {
     const move = moves.find(({ key }) => key === event.key)
     const isInRadio = event.target instanceof HTMLInputElement
@@ -97,7 +102,7 @@ export const OutcomeSheet = ({ place, jobId, agents, choice, moveTo, onAttempt, 
             value: index + 1,
             label: (
               <>
-                <AttemptMark attempt={each} />
+                <AttemptMark attempt={each} isExcluded={marks.get(each)?.isExcluded} />
                 <span className="tabular">
                   #{each.attempt ?? index + 1}{' '}
                   {each.state === 'COMPLETED' && each.score != null && formatScore(each.score)}
@@ -108,7 +113,21 @@ export const OutcomeSheet = ({ place, jobId, agents, choice, moveTo, onAttempt, 
           onChange={onAttempt}
         />
       )}
-      {outcome && <CompareWith place={place} jobId={jobId} agents={agents} choice={choice} />}
+      {outcome && (
+        <div className="flex flex-wrap items-center gap-2">
+          <CompareWith place={place} jobId={jobId} agents={agents} choice={choice} />
+          {mark && (
+            <MarkActions
+              jobId={jobId}
+              mark={mark}
+              name={row.name}
+              agent={agentLabel(agent)}
+              used={labelsInUse(marks)}
+            />
+          )}
+        </div>
+      )}
+      {mark && <MarkFacts mark={mark} />}
       {outcome ? (
         <Outcome outcome={outcome} agent={agent} attempts={attempts} />
       ) : (

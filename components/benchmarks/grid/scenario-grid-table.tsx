@@ -1,9 +1,10 @@
 'use client'
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
-import { ArrowDown, ArrowUp } from 'lucide-react'
+import { ArrowDown, ArrowUp, Ban } from 'lucide-react'
 import { Fragment, type KeyboardEvent, type MouseEvent, memo, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { classes } from '#components/ui/classes.ts'
+import { IconButton } from '#components/ui/icon-button.tsx'
 import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-printing.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
@@ -11,9 +12,10 @@ import { agentLabel } from '#lib/protocol/report-words.ts'
 import type { FailureRule } from '#lib/protocol/reports.ts'
 import { meanOf } from '#lib/statistics/means.ts'
 import { type AgentRow, shortLabels } from '../job-figures.ts'
+import type { AttemptMarks } from '../marks/attempt-marks.ts'
 import { CellView, scoreText } from './grid-cell.tsx'
 import type { GridLine } from './grid-view.ts'
-import type { GridScale, ScenarioRow } from './scenario-grid.ts'
+import type { GridCell, GridScale, ScenarioRow } from './scenario-grid.ts'
 
 interface GridPlace {
   key: string
@@ -29,6 +31,8 @@ interface ScenarioGridTableProps {
   onSort: (sort: string | undefined) => void
   opened: GridPlace | null
   onOpen: (place: GridPlace) => void
+  marks: AttemptMarks
+  onExclude: (row: ScenarioRow) => void
 }
 
 const lineHeight = 36
@@ -36,7 +40,7 @@ const headHeight = 57
 
 /** Virtualized grid with a roving tab stop: arrow, Home, End and page keys move it, Enter opens the outcome. */
 export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
-  const { lines, agents, scale, rule, sort, onSort, opened, onOpen } = props
+  const { lines, agents, scale, rule, sort, onSort, opened, onOpen, marks, onExclude } = props
   const labels = useMemo(() => shortLabels(agents), [agents])
   const region = useRef<HTMLDivElement>(null)
   const [focused, setFocused] = useState<GridPlace | null>(null)
@@ -157,6 +161,8 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
                     rule={rule}
                     focusedColumn={line.key === current?.key ? current.column : null}
                     openColumn={line.key === opened?.key ? opened.column : null}
+                    marks={marks}
+                    onExclude={onExclude}
                   />
                 )}
               </Fragment>
@@ -180,36 +186,58 @@ const Gap = ({ height }: { height: number }) => (
   </tr>
 )
 
-interface ScenarioLineProps extends Pick<ScenarioGridTableProps, 'scale' | 'rule'> {
+interface ScenarioLineProps extends Pick<ScenarioGridTableProps, 'scale' | 'rule' | 'marks' | 'onExclude'> {
   row: ScenarioRow
   index: number
   focusedColumn: number | null
   openColumn: number | null
 }
 
-const ScenarioLine = memo(({ row, index, scale, rule, focusedColumn, openColumn }: ScenarioLineProps) => (
-  <tr data-key={row.id} aria-rowindex={index + 2} className="group/row">
-    <th
-      scope="row"
-      aria-colindex={1}
-      className="sticky left-0 z-1 h-9 overflow-hidden border-b border-line bg-surface-0 px-3 font-medium whitespace-nowrap group-hover/row:bg-surface-1"
-    >
-      <VisibleText truncate>{row.name}</VisibleText>
-    </th>
-    {row.cells.map((cell, column) => (
-      <CellView
-        // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
-        key={column}
-        cell={cell}
-        scale={scale}
-        rule={rule}
-        column={column}
-        isFocused={column === focusedColumn}
-        isOpen={column === openColumn}
-      />
-    ))}
-  </tr>
-))
+const ScenarioLine = memo((props: ScenarioLineProps) => {
+  const { row, index, scale, rule, focusedColumn, openColumn, marks, onExclude } = props
+  const isExcluded = row.cells.some((cell) => cell.isExcluded) && row.cells.every(hasNothingCounted)
+  return (
+    <tr data-key={row.id} aria-rowindex={index + 2} className="group/row">
+      <th
+        scope="row"
+        aria-colindex={1}
+        className="sticky left-0 z-1 h-9 overflow-hidden border-b border-line bg-surface-0 px-3 font-medium whitespace-nowrap group-hover/row:bg-surface-1"
+      >
+        <span className="flex items-center gap-1">
+          <span className={classes('min-w-0 flex-1', isExcluded && 'text-muted line-through')}>
+            <VisibleText truncate>{row.name}</VisibleText>
+          </span>
+          {!isExcluded && (
+            // Not a tab stop in a grid of a thousand rows: a cell's outcome offers the same.
+            <IconButton
+              size="sm"
+              icon={Ban}
+              label={`Exclude ${row.name}`}
+              tabIndex={-1}
+              onClick={() => onExclude(row)}
+              className="opacity-0 group-hover/row:opacity-100 focus-visible:opacity-100 print:hidden"
+            />
+          )}
+        </span>
+      </th>
+      {row.cells.map((cell, column) => (
+        <CellView
+          // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column
+          key={column}
+          cell={cell}
+          scale={scale}
+          rule={rule}
+          column={column}
+          isFocused={column === focusedColumn}
+          isOpen={column === openColumn}
+          marks={marks}
+        />
+      ))}
+    </tr>
+  )
+})
+
+const hasNothingCounted = ({ attempts, isExcluded }: GridCell) => isExcluded || attempts.length === 0
 
 interface GroupLineProps extends Pick<ScenarioLineProps, 'index' | 'scale' | 'rule'> {
   line: Extract<GridLine, { kind: 'group' }>
@@ -227,7 +255,9 @@ const GroupLine = ({ line: { name, rows }, index, agents, scale, rule }: GroupLi
       <span className="font-normal text-muted">{formatCountOf(rows.length, 'scenario')}</span>
     </th>
     {Array.from({ length: agents }, (_, column) => {
-      const scores = rows.flatMap(({ cells }) => cells[column]?.score[rule] ?? [])
+      const scores = rows.flatMap(({ cells: { [column]: cell } }) =>
+        cell?.isExcluded ? [] : (cell?.score[rule] ?? []),
+      )
       const mean = meanOf(scores)
       return (
         // biome-ignore lint/suspicious/noArrayIndexKey: an agent is its column

@@ -9,6 +9,7 @@ import { meanOf } from '#lib/statistics/means.ts'
 import { type CountingRule, countingRule, defaultDirection } from '#lib/statistics/metrics.ts'
 import { passes, scaleOf, countedScore as scoreThatCounts } from '#lib/statistics/tallies.ts'
 import type { AgentRow } from '../job-figures.ts'
+import type { AttemptMarks } from '../marks/attempt-marks.ts'
 
 export interface GridCell {
   attempts: readonly ScenarioOutcome[]
@@ -19,6 +20,8 @@ export interface GridCell {
   /** Common state of the attempts, `MIXED` if they differ, null without attempts. */
   state: string | null
   duration_ms: number | null
+  /** All attempts are excluded. Their score is shown, but counts nowhere. */
+  isExcluded: boolean
 }
 
 export interface ScenarioRow {
@@ -49,6 +52,8 @@ export const failureFilter = (agents: readonly AgentRow[], key: string, scale: G
   const counted = new Set(withoutControls(agents, ({ name }) => name))
   return (outcome, at) => counted.has(agents[at] as AgentRow) && failureOf(outcome, scale)?.key === key
 }
+
+const noMarks: AttemptMarks = new Map()
 
 export const countedScore = (outcome: ScenarioOutcome, rule: CountingRule): number | null =>
   scoreThatCounts(outcome, rule) ?? null
@@ -97,6 +102,7 @@ export const scenarioRows = (
   agents: readonly AgentRow[],
   known: KnownScenarios = {},
   choice: ScaleChoice = {},
+  marks: AttemptMarks = noMarks,
 ): ScenarioRow[] => {
   const scale = gridScale(agents, choice)
   const counted = new Set(withoutControls(agents, ({ name }) => name))
@@ -119,8 +125,8 @@ export const scenarioRows = (
   for (const [id, row] of found) row.name ||= known[id]?.name ?? ''
   const groups = groupsOf([...found.values()].map(({ name }) => name))
   return [...found].map(([id, { name, attempts }]): ScenarioRow => {
-    const cells = attempts.map((each) => cellOf(each, scale))
-    const judged = cells.filter((_, at) => counted.has(agents[at] as AgentRow))
+    const cells = attempts.map((each) => cellOf(each, scale, marks))
+    const judged = cells.filter(({ isExcluded }, at) => !isExcluded && counted.has(agents[at] as AgentRow))
     return {
       id,
       name: name || id,
@@ -135,11 +141,14 @@ export const scenarioRows = (
   })
 }
 
-const cellOf = (attempts: readonly ScenarioOutcome[], scale: GridScale): GridCell => {
+const cellOf = (attempts: readonly ScenarioOutcome[], scale: GridScale, marks: AttemptMarks): GridCell => {
   const states = new Set(attempts.map(({ state }) => state))
   const { counting } = scale
-  const scores = countedOf(attempts, counting.zero)
-  const score = { zero: meanOf(scores), leave_out: meanOf(countedOf(attempts, counting.leave_out)) }
+  const left = attempts.filter((each) => !marks.get(each)?.isExcluded)
+  const isExcluded = left.length === 0 && attempts.length > 0
+  const judged = isExcluded ? attempts : left
+  const scores = countedOf(judged, counting.zero)
+  const score = { zero: meanOf(scores), leave_out: meanOf(countedOf(judged, counting.leave_out)) }
   return {
     attempts,
     score,
@@ -147,6 +156,7 @@ const cellOf = (attempts: readonly ScenarioOutcome[], scale: GridScale): GridCel
     repeats: { n: scores.length, passed: scores.filter((each) => passes(each, scale)).length },
     state: states.size > 1 ? 'MIXED' : (attempts[0]?.state ?? null),
     duration_ms: longest(attempts),
+    isExcluded,
   }
 }
 

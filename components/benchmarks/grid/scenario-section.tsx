@@ -2,7 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Grid3x3, Rows3, Search } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { useCallback, useMemo } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { Button } from '#components/ui/button.tsx'
@@ -14,6 +14,7 @@ import { outcomeLooks, wordsOf } from '../benchmark-state.tsx'
 import type { JobView, Suspicion } from '../job/search-params.ts'
 import { suspicionTitles } from '../job/suspicious-list.tsx'
 import type { AgentRow } from '../job-figures.ts'
+import { type AttemptMarks, isLabeled } from '../marks/attempt-marks.ts'
 import { choiceOf } from '../report-params.ts'
 import { AttemptMark, EnvironmentMark } from './grid-cell.tsx'
 import {
@@ -37,6 +38,7 @@ import {
 import { ScenarioGridTable } from './scenario-grid-table.tsx'
 
 const OutcomeSheet = dynamic(async () => (await import('./outcome-sheet.tsx')).OutcomeSheet)
+const ExcludeDialog = dynamic(async () => (await import('../marks/exclude-dialog.tsx')).ExcludeDialog)
 const OutcomeTable = dynamic(async () => (await import('./outcome-table.tsx')).OutcomeTable)
 
 interface ScenarioSectionProps {
@@ -46,23 +48,30 @@ interface ScenarioSectionProps {
   found: Record<Suspicion, readonly ScenarioRow[]>
   known: UseQueryResult<KnownScenarios>
   view: JobView
+  marks: AttemptMarks
   change: (part: Partial<JobView>, how: HowToChange) => void
 }
 
-export const ScenarioSection = ({ jobId, rows, agents, found, known, view, change }: ScenarioSectionProps) => {
+export const ScenarioSection = (props: ScenarioSectionProps) => {
+  const { jobId, rows, agents, found, known, view, marks, change } = props
   const place = useMemo(() => outcomePlace(view, rows, agents), [view, rows, agents])
   const rule = view.failures ?? 'zero'
-  const { metric, direction, threshold } = view
+  const { metric, direction, threshold, failure, label } = view
   const scale = useMemo(
     () => gridScale(agents, { metric, direction, threshold }),
     [agents, metric, direction, threshold],
   )
   const filter = useMemo(
-    () => (view.failure === undefined ? undefined : failureFilter(agents, view.failure, scale)),
-    [agents, view.failure, scale],
+    () => attemptFilter({ failure, label }, agents, scale, marks),
+    [failure, label, agents, scale, marks],
   )
-  const lines = useLines(view.suspicious ? found[view.suspicious] : rows, view, filter)
+  const suspicious = useMemo(() => {
+    const ids = view.suspicious && new Set(found[view.suspicious].map(({ id }) => id))
+    return ids ? rows.filter(({ id }) => ids.has(id)) : rows
+  }, [rows, found, view.suspicious])
+  const lines = useLines(suspicious, view, filter)
   const shown = lines.reduce((sum, { kind }) => sum + Number(kind === 'scenario'), 0)
+  const [excluding, setExcluding] = useState<ScenarioRow | null>(null)
   const openPlace = useCallback((part: Partial<JobView>) => change(part, 'replace'), [change])
   return (
     <section id={scenarioSectionId} aria-label="Scenarios" className="space-y-2">
@@ -74,10 +83,14 @@ export const ScenarioSection = ({ jobId, rows, agents, found, known, view, chang
           {agents.length > 0 && `, ${formatCountOf(agents.length, 'agent')}`}
           {view.suspicious && `; ${suspicionTitles[view.suspicious].toLowerCase()}`}
           {view.failure !== undefined && '; one failure group'}
+          {view.label !== undefined && `; labeled ${view.label}`}
           {metadataKeyOf(view.group) !== null && <MetadataStatus rows={rows} known={known} />}
         </p>
-        {(view.suspicious || view.failure !== undefined) && (
-          <Button size="sm" onClick={() => change({ suspicious: undefined, failure: undefined }, 'push')}>
+        {(view.suspicious || view.failure !== undefined || view.label !== undefined) && (
+          <Button
+            size="sm"
+            onClick={() => change({ suspicious: undefined, failure: undefined, label: undefined }, 'push')}
+          >
             Show all
           </Button>
         )}
@@ -92,7 +105,7 @@ export const ScenarioSection = ({ jobId, rows, agents, found, known, view, chang
           </Button>
         </p>
       ) : view.as === 'table' ? (
-        <OutcomeTable lines={lines} agents={agents} filter={filter} onOpen={openPlace} />
+        <OutcomeTable jobId={jobId} lines={lines} agents={agents} marks={marks} filter={filter} onOpen={openPlace} />
       ) : (
         <>
           <ScenarioGridTable
@@ -106,8 +119,14 @@ export const ScenarioSection = ({ jobId, rows, agents, found, known, view, chang
             onOpen={({ key, column }) =>
               change({ scenario: key, run: agents[column]?.key, attempt: undefined }, 'replace')
             }
+            marks={marks}
+            onExclude={setExcluding}
           />
-          <Legend scale={scale} hasDiffering={rows.some(({ cells }) => cells.some(environmentDiffers))} />
+          <Legend
+            scale={scale}
+            hasDiffering={rows.some(({ cells }) => cells.some(environmentDiffers))}
+            hasExcluded={[...marks.values()].some(({ isExcluded }) => isExcluded)}
+          />
         </>
       )}
       {place && (
@@ -116,12 +135,21 @@ export const ScenarioSection = ({ jobId, rows, agents, found, known, view, chang
           jobId={jobId}
           agents={agents}
           choice={choiceOf(view)}
+          marks={marks}
           moveTo={(direction) => {
             const next = adjacentOutcome(place, direction, lines, agents)
             return next ? () => change(next, 'replace') : undefined
           }}
           onAttempt={(attempt) => change({ attempt: attempt === 1 ? undefined : attempt }, 'replace')}
           onClose={() => change({ scenario: undefined, run: undefined, attempt: undefined }, 'replace')}
+        />
+      )}
+      {excluding && (
+        <ExcludeDialog
+          jobId={jobId}
+          title={`Exclude ${excluding.name.slice(0, 120)} for all agents`}
+          scopes={[{ label: 'Scenario', items: [{ scenario_id: excluding.id, attempt_id: null }] }]}
+          onClose={() => setExcluding(null)}
         />
       )}
     </section>
@@ -137,7 +165,26 @@ export const noFilter = {
   only: undefined,
   environment: undefined,
   failure: undefined,
+  label: undefined,
   suspicious: undefined,
+}
+
+/** Accepts the attempts of the failure group and label in the address. Excluded ones are in no failure group. */
+const attemptFilter = (
+  { failure, label }: Pick<JobView, 'failure' | 'label'>,
+  agents: readonly AgentRow[],
+  scale: GridScale,
+  marks: AttemptMarks,
+): AttemptFilter | undefined => {
+  if (failure === undefined && label === undefined) return undefined
+  const hasFailed = failure === undefined ? null : failureFilter(agents, failure, scale)
+  return (outcome, agent) => {
+    const mark = marks.get(outcome)
+    return (
+      (hasFailed === null || (!mark?.isExcluded && hasFailed(outcome, agent))) &&
+      (label === undefined || (mark !== undefined && isLabeled(mark, label)))
+    )
+  }
 }
 
 const MetadataStatus = ({ rows, known: query }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
@@ -180,7 +227,7 @@ const scoreLabels = ({ is_unit_range, threshold, lower_is_better }: GridScale) =
   none: 'No score',
 })
 
-interface ControlsProps extends Omit<ScenarioSectionProps, 'jobId' | 'found' | 'known'> {
+interface ControlsProps extends Omit<ScenarioSectionProps, 'jobId' | 'found' | 'known' | 'marks'> {
   scale: GridScale
 }
 
@@ -277,9 +324,11 @@ const marks = (low: number, high: number): [label: string, state: string, score?
 const Legend = ({
   scale: { low, high, lower_is_better },
   hasDiffering,
+  hasExcluded,
 }: {
   scale: GridScale
   hasDiffering: boolean
+  hasExcluded: boolean
 }) => (
   <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
     <span className="inline-flex items-center gap-1.5">
@@ -298,6 +347,12 @@ const Legend = ({
       </span>
     ))}
     <span>– not counted</span>
+    {hasExcluded && (
+      <span className="inline-flex items-center gap-1.5">
+        <AttemptMark attempt={{ state: 'COMPLETED' }} isExcluded />
+        excluded
+      </span>
+    )}
     {hasDiffering && (
       <span className="inline-flex items-center gap-1.5">
         <EnvironmentMark />

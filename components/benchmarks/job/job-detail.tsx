@@ -33,6 +33,10 @@ import {
 import { noFilter, ScenarioSection, scenarioSectionId } from '../grid/scenario-section.tsx'
 import { GroupSection } from '../groups/group-section.tsx'
 import { type AgentRow, activeRuns, agentRows, progressOf, scenarioIdsOf } from '../job-figures.ts'
+import type { AttemptMarks } from '../marks/attempt-marks.ts'
+import { ExclusionStrip } from '../marks/exclusion-strip.tsx'
+import { LabelCounts } from '../marks/label-counts.tsx'
+import { useMarks } from '../marks/use-marks.ts'
 import { choiceOf } from '../report-params.ts'
 import { benchmarkRunMutations } from '../run/queries.ts'
 import { Progress } from '../score.tsx'
@@ -62,31 +66,38 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   useEffect(() => (isActive ? followJob(client, job.id) : undefined), [client, job.id, isActive])
   const path = useMemo(() => jobViewPath(job.id), [job.id])
   const { view, change } = useAddress({ schema: JobView, path })
-  const { failures, metric, direction, threshold } = choiceOf(view)
-  const choice = useMemo(() => ({ failures, metric, direction, threshold }), [failures, metric, direction, threshold])
+  const { failures, metric, direction, threshold, exclusions } = choiceOf(view)
+  const choice = useMemo(
+    () => ({ failures, metric, direction, threshold, exclusions }),
+    [failures, metric, direction, threshold, exclusions],
+  )
   const group = metadataKeyOf(view.group) ?? undefined
   const grouped = useMemo(() => ({ ...choice, group }), [choice, group])
   const report = useJobReport(job, grouped)
   const judged = useMemo(() => judgedBy(job, metric), [job, metric])
-  const agents = useMemo(() => agentRows(judged), [judged])
+  const { counted, marks, all } = useMarks(judged, exclusions !== 'ignore')
+  const agents = useMemo(() => agentRows(counted), [counted])
   const ids = useMemo(() => scenarioIdsOf(job), [job])
   const known = useQuery({ ...benchmarkJobQueries.scenarios(job.id, ids), enabled: ids.length > 0 })
   const { data } = known
-  const rows = useMemo(() => scenarioRows(judged, agents, data, choice), [judged, agents, data, choice])
-  const groupKeys = useMemo(() => groupingKeys(rows), [rows])
+  const rows = useMemo(() => scenarioRows(counted, agents, data, choice), [counted, agents, data, choice])
+  const allRows = useMemo(() => scenarioRows(judged, all, data, choice, marks), [judged, all, data, choice, marks])
+  const groupKeys = useMemo(() => groupingKeys(allRows), [allRows])
   const scale = useMemo(() => gridScale(agents, choice), [agents, choice])
   const found = useMemo(() => suspiciousScenarios(rows, agents, job.job_spec), [rows, agents, job.job_spec])
   const unscored = useMemo(() => {
     // Rerun what has no score of the job, whichever metric is on screen.
-    const own = metric === undefined ? agents : agentRows(job)
-    return unscoredOf(metric === undefined ? rows : scenarioRows(job, own), own)
-  }, [rows, agents, job, metric])
+    const own = metric === undefined ? all : agentRows(job)
+    return unscoredOf(metric === undefined ? allRows : scenarioRows(job, own), own)
+  }, [allRows, all, job, metric])
+  const name = useMemo(() => namesOf(report.data?.agents ?? []), [report.data])
+  const showLabel = (label: string) => showScenarios(change, { label, as: 'table' })
   return (
     <>
       <Header job={job} unscored={unscored} choice={choice} />
       <div data-wide-print="" className="space-y-8">
         <div className="space-y-4">
-          {isJobActive(job.state) && <JobProgress job={job} agents={agents} />}
+          {isJobActive(job.state) && <JobProgress job={job} agents={all} />}
           <JudgementSection
             job={job}
             report={report}
@@ -95,31 +106,34 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
             columns={view.columns}
             change={change}
           />
-          <Failures agents={agents} scale={scale} change={change} />
+          <Failures agents={agents} scale={scale} rows={allRows} marks={marks} change={change} />
+          {report.data && (
+            <>
+              <ExclusionStrip report={report.data} name={name} onChange={(part) => change(part, 'replace')} />
+              <LabelCounts jobId={job.id} report={report.data} name={name} marks={marks} onShow={showLabel} />
+            </>
+          )}
         </div>
-        <JobWarnings
-          warnings={job.warnings}
-          agents={agents}
-          onShow={() => change({ environment: 'differs' }, 'push')}
-        />
+        <JobWarnings warnings={job.warnings} agents={all} onShow={() => change({ environment: 'differs' }, 'push')} />
         {report.data && <PairSection report={report.data} choice={choice} />}
         {report.data && (
           <GroupSection
             report={report.data}
-            name={namesOf(report.data.agents)}
+            name={name}
             keys={groupKeys}
             chosen={group}
             onChoose={(key) => change({ group: key && `${metadataPrefix}${key}` }, 'replace')}
           />
         )}
-        {report.data && <ScoreAgainstCost report={report.data} name={namesOf(report.data.agents)} />}
+        {report.data && <ScoreAgainstCost report={report.data} name={name} />}
         {scale.is_unit_range && !scale.lower_is_better && (
           <JobPlots rows={rows} agents={agents} rule={failures} group={view.group} />
         )}
         <ScenarioSection
           jobId={job.id}
-          rows={rows}
+          rows={allRows}
           agents={agents}
+          marks={marks}
           found={found}
           known={known}
           view={view}
@@ -194,26 +208,37 @@ const showScenarios = (change: Change, part: Partial<JobView>) => {
   document.getElementById(scenarioSectionId)?.scrollIntoView()
 }
 
-interface FailuresProps {
+interface FigureProps {
   agents: readonly AgentRow[]
   scale: GridScale
   change: Change
 }
 
-const Failures = ({ change, ...props }: FailuresProps) => {
+interface FailuresProps extends FigureProps {
+  rows: readonly ScenarioRow[]
+  marks: AttemptMarks
+}
+
+const Failures = ({ change, rows, marks, ...props }: FailuresProps) => {
+  const { agents } = props
   const show = useCallback(
     ({ key }: FailureGroupFigures) => showScenarios(change, { failure: key, as: 'table' }),
     [change],
   )
   const openFirst = useCallback(
-    ({ first: { benchmark_run_id: run, scenario_id: scenario, attempt } }: FailureGroupFigures) =>
-      change({ scenario, run, attempt: attempt === 1 ? undefined : attempt }, 'replace'),
-    [change],
+    ({ first: { benchmark_run_id: run, scenario_id: scenario, attempt } }: FailureGroupFigures) => {
+      const cell = rows.find(({ id }) => id === scenario)?.cells[agents.findIndex(({ key }) => key === run)]
+      const counted = cell?.attempts.filter((each) => !marks.get(each)?.isExcluded) ?? []
+      const found = counted[attempt - 1]
+      const at = found ? (cell?.attempts.indexOf(found) ?? 0) : 0
+      change({ scenario, run, attempt: at === 0 ? undefined : at + 1 }, 'replace')
+    },
+    [change, rows, agents, marks],
   )
   return <FailureList {...props} onShow={show} onOpenFirst={openFirst} />
 }
 
-interface FindingsProps extends FailuresProps {
+interface FindingsProps extends FigureProps {
   found: Record<Suspicion, readonly ScenarioRow[]>
   rows: readonly ScenarioRow[]
 }

@@ -18,6 +18,8 @@ interface Row {
   suffix: string
   figures: AgentFigures | null
   other: AgentFigures | null
+  /** With excluded attempts. */
+  withExcluded: AgentFigures | null
 }
 
 interface LeaderboardProps {
@@ -40,6 +42,7 @@ export const Leaderboard = ({ agents, report, otherFigures, rule, metrics }: Lea
         suffix: suffixes[at] ?? '',
         figures: find(report?.agents, agent),
         other: find(otherFigures, agent),
+        withExcluded: find(report?.exclusions?.without?.agents, agent),
       }),
     )
     .sort(
@@ -102,7 +105,7 @@ const columnsOf = (report: Report | undefined, rule: FailureRule, metrics: reado
       id: 'mean',
       header: () => <MeanHeader metric={report?.metric} />,
       cell: ({ row: { original: row } }) => <Mean {...row} rule={rule} metric={metric} />,
-      meta: { priority: 2, lines: () => 2, width: '13rem', align: 'right' },
+      meta: { priority: 2, lines: ({ withExcluded }) => (withExcluded ? 3 : 2), width: '13rem', align: 'right' },
     },
     {
       id: 'interval',
@@ -201,7 +204,14 @@ const axisOf = (report: Report | undefined) =>
     ? { low: 0, high: 1 }
     : axisFor(report.agents.flatMap(({ mean, ci_low, ci_high }) => [mean ?? 0, ci_low ?? 0, ci_high ?? 0]))
 
-const Mean = ({ agent, figures, other, rule, metric }: Row & { rule: FailureRule; metric: string | null }) => {
+const Mean = ({
+  agent,
+  figures,
+  other,
+  withExcluded,
+  rule,
+  metric,
+}: Row & { rule: FailureRule; metric: string | null }) => {
   if (agent.state === 'finished' && !agent.outcome) return <Missing why="No outcome" />
   if (figures === null) return <span className="text-muted">…</span>
   return (
@@ -215,17 +225,26 @@ const Mean = ({ agent, figures, other, rule, metric }: Row & { rule: FailureRule
           title={`Mean over ${scenarioCounts(figures)}`}
         />
       )}
-      {other && (
-        <span className="block text-xs leading-4 text-muted">
-          {otherLabels[rule]}{' '}
-          <span className="whitespace-nowrap">
-            {other.mean === null ? 'None' : `${metricText(metric, other.mean)} (n = ${formatCount(other.n_scenarios)})`}
-          </span>
-        </span>
-      )}
+      {other && <OtherMean label={otherLabels[rule]} figures={other} metric={metric} />}
+      {withExcluded && <OtherMean label="with excluded" figures={withExcluded} metric={metric} />}
     </span>
   )
 }
+
+interface OtherMeanProps {
+  label: string
+  figures: AgentFigures
+  metric: string | null
+}
+
+const OtherMean = ({ label, figures: { mean, n_scenarios }, metric }: OtherMeanProps) => (
+  <span className="block text-xs leading-4 text-muted">
+    {label}{' '}
+    <span className="whitespace-nowrap">
+      {mean === null ? 'None' : `${metricText(metric, mean)} (n = ${formatCount(n_scenarios)})`}
+    </span>
+  </span>
+)
 
 const ReportedMean = ({ agent: { outcome }, why }: { agent: Pick<AgentRow, 'outcome'>; why?: string }) => {
   if (outcome?.average_score == null || outcome.scenario_outcomes.length > 0) return <Missing why={why} />

@@ -73,6 +73,13 @@ interface Trend extends ReportChoice {
 export const trendAddress = (trend: Trend, format: ReportFormat = 'json'): string =>
   consoleUrl('/api/benchmark-jobs/trend', { ...trend, format })
 
+export const invalidateReports = (client: QueryClient): Promise<unknown> =>
+  client.invalidateQueries({
+    predicate: ({ queryKey: [kind, part] }) => kind === jobKeys.all[0] && reportParts.has(part),
+  })
+
+const reportParts = new Set<unknown>([jobKeys.report('')[1], jobKeys.compare[1], jobKeys.trend[1]])
+
 const recentJobs = 20
 
 const isActive = ({ state }: BenchmarkJob) => !hasJobEnded(state)

@@ -17,6 +17,7 @@ export const JobView = z.object({
   environment: z.optional(z.enum(['differs', 'same'], 'must be differs or same')),
   /** Key of a failure group. */
   failure: z.optional(z.string().check(z.maxLength(64))),
+  label: z.optional(z.string().check(z.maxLength(60))),
   suspicious: z.optional(z.enum(suspicions, `must be one of ${suspicions.join(', ')}`)),
   /** Default: most disagreement. `a0`: score of the first agent, `-a0`: descending. */
   sort: z.optional(z.string().check(z.regex(/^(name|hardest|easiest|slowest|-?a\d{1,3})$/, 'must name an order'))),
@@ -34,4 +35,4 @@ export type JobView = z.output<typeof JobView>
 export const jobViewPath =
   (id: string) =>
   (view: Partial<JobView>): string =>
-    `${paths.benchmarkJob(id)}${searchOf(view, { failures: 'zero', attempt: 1 })}`
+    `${paths.benchmarkJob(id)}${searchOf(view, { failures: 'zero', exclusions: 'apply', attempt: 1 })}`

@@ -32,4 +32,4 @@ export const sideText = ({ job, run, attempt }: SideRef): string =>
   `${job}:${run}${attempt === undefined ? '' : `:${attempt}`}`
 
 export const sideBySidePath = (view: Partial<SideBySideView>): string =>
-  `${paths.sideBySide()}${searchOf(view, { failures: 'zero' })}`
+  `${paths.sideBySide()}${searchOf(view, { failures: 'zero', exclusions: 'apply' })}`

@@ -18,7 +18,7 @@ export const TrendView = z.object({
 export type TrendView = z.output<typeof TrendView>
 
 export const trendPath = (view: Partial<TrendView>): string =>
-  `${paths.trend()}${searchOf(view, { failures: 'zero', last: defaultPoints })}`
+  `${paths.trend()}${searchOf(view, { failures: 'zero', exclusions: 'apply', last: defaultPoints })}`
 
 export const agentTrendPath = (job: string, { name, model }: { name: string; model: string | null }): string =>
   trendPath({ job, agent: name, model: model ?? '' })
