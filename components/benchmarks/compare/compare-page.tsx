@@ -17,6 +17,7 @@ import type { KnownScenarios } from '../grid/scenario-grid.ts'
 import { GroupSection } from '../groups/group-section.tsx'
 import { benchmarkJobQueries, compareAddress } from '../job/queries.ts'
 import { scenarioIdsOf } from '../job-figures.ts'
+import { ExclusionStrip } from '../marks/exclusion-strip.tsx'
 import { ReportNotes, ReportPage, tablesOf } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
@@ -114,6 +115,7 @@ export const ComparePage = () => {
               <VisibleText max={1600}>{report.verdict.more.join(' ')}</VisibleText>
             </Banner>
           )}
+          <ExclusionStrip report={report} name={runNames(report)} onChange={(part) => change(part, 'replace')} />
           <DifferenceTable report={report} choice={choiceOf(settled)} />
           {report.pairs.length > 0 && (
             <ChangeTable

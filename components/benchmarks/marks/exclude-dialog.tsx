@@ -5,14 +5,8 @@ import { Chips } from '#components/ui/choice/chips.tsx'
 import { Field } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
-import { type ExclusionReason, exclusionReasons, markLimits } from '#lib/protocol/marks.ts'
+import { type ExclusionReason, exclusionReasons, markLimits, reasonLabels } from '#lib/protocol/marks.ts'
 import { type ExcludedItem, markMutations } from './queries.ts'
-
-export const reasonWords: Record<ExclusionReason, string> = {
-  broken_task: 'Broken task',
-  infrastructure: 'Infrastructure',
-  other: 'Other',
-}
 
 export interface ExclusionScope {
   label: string
@@ -65,7 +59,7 @@ export const ExcludeDialog = ({ jobId, title, scopes, reason: initial, onClose }
         legend="Reason"
         legendClassName="mb-1 font-medium"
         value={reason}
-        options={exclusionReasons.map((value) => ({ value, label: reasonWords[value] }))}
+        options={exclusionReasons.map((value) => ({ value, label: reasonLabels[value] }))}
         onChange={setReason}
       />
       <Field label="Note" optional={reason !== 'other'} hint="Shown with your name in reports.">

@@ -8,10 +8,9 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCountOf } from '#lib/browser/format.ts'
-import type { Exclusion } from '#lib/protocol/marks.ts'
+import { type Exclusion, reasonLabels } from '#lib/protocol/marks.ts'
 import { exclusionScope, type NameOf } from '#lib/protocol/report-words.ts'
 import type { AgentIdentity, ExclusionReport, ReportChoice } from '#lib/protocol/reports.ts'
-import { reasonWords } from './exclude-dialog.tsx'
 import { markMutations, markQueries } from './queries.ts'
 
 interface ExclusionStripProps {
@@ -97,7 +96,7 @@ const Item = ({ item, scope }: { item: Exclusion; scope: ReactNode }) => (
 
 export const ExclusionText = ({ exclusion: { reason, note, by, at_ms } }: { exclusion: Exclusion }) => (
   <p className="text-sm text-muted">
-    <Badge tone="neutral">{reasonWords[reason]}</Badge> {note && <VisibleText max={1000}>{note}</VisibleText>}{' '}
+    <Badge tone="neutral">{reasonLabels[reason]}</Badge> {note && <VisibleText max={1000}>{note}</VisibleText>}{' '}
     <VisibleText max={80}>{by}</VisibleText>, <RelativeTime ms={at_ms} />
   </p>
 )
@@ -132,7 +131,7 @@ const History = ({ jobIds }: { jobIds: readonly string[] }) => {
           <li key={each.id}>
             <VisibleText max={200}>{each.scenario_name}</VisibleText>: excluded by{' '}
             <VisibleText max={80}>{each.by}</VisibleText> <RelativeTime ms={each.at_ms} /> (
-            {reasonWords[each.reason].toLowerCase()}), included again by{' '}
+            {reasonLabels[each.reason].toLowerCase()}), included again by{' '}
             <VisibleText max={80}>{each.removed_by}</VisibleText> <RelativeTime ms={each.removed_at_ms} />
           </li>
         ))}

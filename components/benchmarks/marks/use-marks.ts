@@ -18,8 +18,14 @@ interface MarkedJob {
 const noExclusions: readonly Exclusion[] = []
 const noLabels: readonly Label[] = []
 
-export const useMarks = (job: BenchmarkJob, isApplied: boolean): MarkedJob => {
-  const exclusions = useQuery(markQueries.exclusions(job.id)).data?.exclusions ?? noExclusions
+/** `comparedId`: a job whose excluded scenarios are excluded here too. */
+export const useMarks = (job: BenchmarkJob, isApplied: boolean, comparedId = job.id): MarkedJob => {
+  const own = useQuery(markQueries.exclusions(job.id)).data?.exclusions ?? noExclusions
+  const ofCompared = useQuery(markQueries.exclusions(comparedId)).data?.exclusions ?? noExclusions
+  const exclusions = useMemo(
+    () => (comparedId === job.id ? own : [...own, ...ofCompared]),
+    [own, ofCompared, job.id, comparedId],
+  )
   const labels = useQuery(markQueries.labels(job.id)).data?.labels ?? noLabels
   const counted = useMemo(() => (isApplied ? withoutExcluded(job, exclusions) : job), [job, exclusions, isApplied])
   const all = useMemo(() => agentRows(job), [job])

@@ -16,6 +16,7 @@ export interface Disagreement {
 
 interface Rules extends Pick<ScoreScale, 'threshold' | 'lower_is_better'> {
   rule: CountingRule
+  isExcluded?: (outcome: ScenarioOutcome) => boolean
 }
 
 const rounding = 1e-9
@@ -24,12 +25,17 @@ const rounding = 1e-9
 export const disagreementsOf = (
   a: readonly ScenarioOutcome[],
   b: readonly ScenarioOutcome[],
-  { rule, ...scale }: Rules,
+  { rule, isExcluded = () => false, ...scale }: Rules,
 ): Disagreement[] => {
   const [ofA, ofB] = [attemptsByScenario(a), attemptsByScenario(b)]
+  const scoresOf = (attempts: readonly ScenarioOutcome[]): Scored[] =>
+    attempts.flatMap((outcome, at) => {
+      const score = isExcluded(outcome) ? undefined : countedScore(outcome, rule)
+      return score === undefined ? [] : [{ attempt: at + 1, score }]
+    })
   return [...ofA]
     .flatMap(([scenario_id, attempts]): Disagreement[] => {
-      const [one, other] = [scoresOf(attempts, rule), scoresOf(ofB.get(scenario_id) ?? [], rule)]
+      const [one, other] = [scoresOf(attempts), scoresOf(ofB.get(scenario_id) ?? [])]
       const scores =
         a === b ? ends(one) : [meanOf(one.map(({ score }) => score)), meanOf(other.map(({ score }) => score))]
       const [scoreA, scoreB] = scores as [number | null, number | null]
@@ -56,12 +62,6 @@ interface Scored {
   attempt: number
   score: number
 }
-
-const scoresOf = (attempts: readonly ScenarioOutcome[], rule: CountingRule): Scored[] =>
-  attempts.flatMap((outcome, at) => {
-    const score = countedScore(outcome, rule)
-    return score === undefined ? [] : [{ attempt: at + 1, score }]
-  })
 
 const ends = (scored: readonly Scored[]): [number | null, number | null] => {
   const scores = scored.map(({ score }) => score).sort((x, y) => y - x)

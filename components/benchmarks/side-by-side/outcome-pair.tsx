@@ -50,7 +50,10 @@ export const OutcomePair = ({ sides }: { sides: readonly [Side, Side] }) => {
         <Row label="State" sides={sides}>
           {(outcome, side) =>
             outcome ? (
-              <BenchmarkState of="outcome" state={outcome.state} />
+              <>
+                <BenchmarkState of="outcome" state={outcome.state} />
+                {side.isExcluded && <span className="text-muted"> excluded from all figures</span>}
+              </>
             ) : side.attempts.length > 0 ? (
               `No attempt ${side.attempt}: the run has ${side.attempts.length} of this scenario`
             ) : (

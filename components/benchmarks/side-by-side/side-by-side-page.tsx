@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ArrowLeftRight, ChevronDown, ChevronUp, Columns2, SquareArrowOutUpRight } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
 import { leaderTimeoutMs } from '#components/layout/shortcuts.ts'
 import { useAddress } from '#components/list/use-address.ts'
@@ -22,8 +22,9 @@ import { agentLabel } from '#lib/protocol/report-words.ts'
 import { Choice } from '../choice.tsx'
 import { gridScale } from '../grid/scenario-grid.ts'
 import { benchmarkJobQueries } from '../job/queries.ts'
-import { type AgentRow, agentRows } from '../job-figures.ts'
+import type { AgentRow } from '../job-figures.ts'
 import { attemptLogQueries } from '../logs/queries.ts'
+import { useMarks } from '../marks/use-marks.ts'
 import { choiceOf } from '../report-params.ts'
 import { scenarioRunQueries } from '../run/queries.ts'
 import { attemptsByScenario, type Disagreement, disagreementsOf } from './disagreements.ts'
@@ -79,17 +80,24 @@ interface ComparedProps {
 }
 
 const Compared = ({ view, change, a, b, jobA, jobB }: ComparedProps) => {
-  const { failures, metric, direction, threshold } = choiceOf(view)
-  const agentsA = useMemo(() => agentRows(judgedBy(jobA, metric)), [jobA, metric])
-  const agentsB = useMemo(
-    () => (jobA === jobB ? agentsA : agentRows(judgedBy(jobB, metric))),
-    [jobA, jobB, agentsA, metric],
+  const { failures, metric, direction, threshold, exclusions } = choiceOf(view)
+  const judgedA = useMemo(() => judgedBy(jobA, metric), [jobA, metric])
+  const judgedB = useMemo(() => (jobA === jobB ? judgedA : judgedBy(jobB, metric)), [jobA, jobB, judgedA, metric])
+  const isApplied = exclusions !== 'ignore'
+  const markedA = useMarks(judgedA, isApplied, jobB.id)
+  const ofB = useMarks(judgedB, isApplied, jobA.id)
+  const markedB = jobA === jobB ? markedA : ofB
+  const [agentsA, agentsB] = [markedA.all, markedB.all]
+  const isExcluded = useCallback(
+    (outcome: ScenarioOutcome) => (markedA.marks.get(outcome) ?? markedB.marks.get(outcome))?.isExcluded ?? false,
+    [markedA, markedB],
   )
   const [agentA, agentB] = [agentsA.find(({ key }) => key === a.run), agentsB.find(({ key }) => key === b.run)]
   const found = useMemo(() => {
     const scale = gridScale([...agentsA, ...agentsB], { metric, direction, threshold })
-    return disagreementsOf(outcomesOf(agentA), outcomesOf(agentB), { ...scale, rule: scale.counting[failures] })
-  }, [agentsA, agentsB, agentA, agentB, failures, metric, direction, threshold])
+    const rules = { ...scale, rule: scale.counting[failures], isExcluded }
+    return disagreementsOf(outcomesOf(agentA), outcomesOf(agentB), rules)
+  }, [agentsA, agentsB, agentA, agentB, failures, metric, direction, threshold, isExcluded])
   const scenario = view.scenario ?? found[0]?.scenario_id ?? outcomesOf(agentA)[0]?.scenario_definition_id
   const at = found.findIndex(({ scenario_id }) => scenario_id === scenario)
   const chosen = found[at]
@@ -130,7 +138,9 @@ const Compared = ({ view, change, a, b, jobA, jobB }: ComparedProps) => {
   const sideOf = (ref: SideRef, job: BenchmarkJob, agent: AgentRow, ofDisagreement: number | undefined): Side => {
     const attempts = attemptsByScenario(outcomesOf(agent)).get(scenario) ?? []
     const attempt = ref.attempt ?? ofDisagreement ?? 1
-    return { ref, job, agent, name: agentLabel(agent), attempts, attempt, outcome: attempts[attempt - 1] }
+    const outcome = attempts[attempt - 1]
+    const isOut = outcome !== undefined && isExcluded(outcome)
+    return { ref, job, agent, name: agentLabel(agent), attempts, attempt, outcome, isExcluded: isOut }
   }
   const sides = [sideOf(a, jobA, agentA, chosen?.a), sideOf(b, jobB, agentB, chosen?.b)] as const
   const name = [...sides[0].attempts, ...sides[1].attempts].find(({ scenario_name }) => scenario_name.trim())

@@ -11,4 +11,5 @@ export interface Side {
   attempts: readonly ScenarioOutcome[]
   attempt: number
   outcome: ScenarioOutcome | undefined
+  isExcluded: boolean
 }

@@ -27,6 +27,7 @@ import { comparePath } from '../compare/search-params.ts'
 import { agentColumns, Missing, PairInterval, PairP, pHeader, ScoreWithN, signed, timeOrUnknown } from '../figures.tsx'
 import { benchmarkJobQueries, trendAddress } from '../job/queries.ts'
 import { jobViewPath } from '../job/search-params.ts'
+import { ExclusionStrip } from '../marks/exclusion-strip.tsx'
 import { ReportNotes, ReportPage } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { TrendView, trendPath } from './search-params.ts'
@@ -66,7 +67,7 @@ export const TrendPage = () => {
       {(report) => (
         <>
           <Choices report={report} trend={trend} recent={recent.data ?? []} change={change} />
-          <Trend report={report} choice={choiceOf(settled)} />
+          <Trend report={report} choice={choiceOf(settled)} onChange={(part) => change(part, 'replace')} />
         </>
       )}
     </ReportPage>
@@ -144,7 +145,16 @@ const coverageText = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_ol
   return `Showing ${formatCountOf(points.length, 'run')} from ${jobs} in ${newest}; ${rest}.`
 }
 
-const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }) => {
+const jobOf = ({ points }: TrendReport, run: string): string =>
+  points.find(({ figures }) => figures.benchmark_run_id === run)?.job.name ?? run
+
+interface TrendProps {
+  report: TrendReport
+  choice: ReportChoice
+  onChange: (part: Pick<ReportChoice, 'exclusions'>) => void
+}
+
+const Trend = ({ report, choice, onChange }: TrendProps) => {
   const { points, notes, verdict } = report
   const { lead, more, tone } = verdict
   const changed = points.filter(({ incomparable }) => incomparable.length > 0)
@@ -153,6 +163,11 @@ const Trend = ({ report, choice }: { report: TrendReport; choice: ReportChoice }
       <Banner tone={tone} role="status" title={<VisibleText max={800}>{lead}</VisibleText>}>
         {more.join(' ')}
       </Banner>
+      <ExclusionStrip
+        report={{ agents: points.map(({ figures }) => figures), exclusions: report.exclusions }}
+        name={({ benchmark_run_id }) => jobOf(report, benchmark_run_id)}
+        onChange={onChange}
+      />
       <p className="tabular text-sm text-muted">{coverageText(report)}</p>
       {points.length > 0 && (
         <>
