@@ -65,7 +65,17 @@ export const OutcomeSheet = (props: OutcomeSheetProps) => {
   const listen = (event: KeyboardEvent) => {
     const move = moves.find(({ key }) => key === event.key)
     const isInRadio = event.target instanceof HTMLInputElement
-    if (!move || isInRadio || isTyping(event.target as Element) || event.ctrlKey || event.metaKey || event.altKey)
+    // React passes on the keys of dialogs opened from the sheet.
+    const isInSheet = event.currentTarget.contains(event.target as Element)
+    if (
+      !move ||
+      isInRadio ||
+      !isInSheet ||
+      isTyping(event.target as Element) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
       return
     event.preventDefault()
     moveTo(move.direction)?.()

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import type { Exclusion } from '#lib/protocol/marks.ts'
 import { judgedBy } from '#lib/protocol/metrics.ts'
 import type { JobView } from '../job/search-params.ts'
 import { suspiciousScenarios } from '../job/suspicious-list.tsx'
 import { jobOf } from '../job/testing.ts'
 import { agentRows } from '../job-figures.ts'
+import { attemptMarks } from '../marks/attempt-marks.ts'
 import { gridLines, groupingKeys, outcomePlace } from './grid-view.ts'
 import { countedNote, gridScale, scenarioRows } from './scenario-grid.ts'
 
@@ -17,6 +19,36 @@ describe('rows of the grid', () => {
       { zero: 0.25, leave_out: 0.25, state: 'COMPLETED' },
     ])
     expect(row?.spread).toEqual({ zero: 0.25, leave_out: 0.75 })
+  })
+
+  it('leave excluded attempts out of scores, and an excluded cell out of spread and mean', () => {
+    const job = jobOf({ a: { s: [1, 0], t: 1 }, b: { s: 0.5, t: 0 } })
+    const agents = agentRows(job)
+    const exclude = (scenario_id: string, attempt_id: string | null): Exclusion => ({
+      ...{
+        id: attempt_id ?? scenario_id,
+        job_id: job.id,
+        scenario_name: '',
+        reason: 'other',
+        note: '',
+        by: '',
+        at_ms: 0,
+      },
+      ...{ scenario_id, attempt_id },
+    })
+    const exclusions = [exclude('scn_s', 'scr_1_s_2'), exclude('scn_t', 'scr_2_t_1')]
+    const ofRows = (isApplied: boolean) =>
+      scenarioRows(job, agents, {}, {}, attemptMarks(job, agents, { exclusions, labels: [], isApplied })).map(
+        ({ cells, spread, mean }) => [cells.map((each) => each.score.zero), spread.zero, mean.zero],
+      )
+    expect(ofRows(true)).toEqual([
+      [[1, 0.5], 0.5, 0.75],
+      [[1, 0], null, 1],
+    ])
+    expect(ofRows(false)).toEqual([
+      [[0.5, 0.5], 0, 0.5],
+      [[1, 0], 1, 0.5],
+    ])
   })
 
   it('follow the specification and include scenarios without outcomes', () => {

@@ -48,6 +48,20 @@ it('compares an agent with itself by its best and worst attempt', () => {
   expect(listed(own, own)).toEqual([['flaky', 2, 1, true, 1]])
 })
 
+it('ignores excluded attempts, but keeps the numbers of the others', () => {
+  const [first, ...rest] = attempts('t', 0, 1)
+  const b = attempts('t', 0)
+  const listedWith = (isExcluded: (outcome: ScenarioOutcome) => boolean) =>
+    disagreementsOf([...(first ? [first] : []), ...rest], b, {
+      rule: 'zero',
+      threshold: 1,
+      lower_is_better: false,
+      isExcluded,
+    }).map(({ a, gap }) => [a, gap])
+  expect(listedWith((outcome) => outcome === first)).toEqual([[2, 1]])
+  expect(listedWith((outcome) => outcome === b[0])).toEqual([])
+})
+
 it('restores a side from the address', () => {
   const sides = [
     { job: 'bmj_1', run: 'bmr_1', attempt: 3 },
