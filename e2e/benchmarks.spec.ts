@@ -146,6 +146,63 @@ test('the first screen of a job has its verdict, agents and failures, with a lin
   await failures.getByRole('button', { name: 'Show 3 attempts' }).click()
   await expect(page.getByText('Showing 3 of 3 outcomes')).toBeVisible()
   await expect(page).toHaveURL(/failure=zero/)
+
+  const agents = page.getByRole('table', { name: /^Agents of the job/ })
+  const dialog = page.getByRole('dialog').last()
+  await page
+    .getByRole('checkbox', { name: /^Select .*, guesser/ })
+    .first()
+    .check()
+  await page
+    .getByRole('checkbox', { name: /^Select .*, guesser/ })
+    .nth(1)
+    .check()
+  await page.getByRole('button', { name: 'Label…' }).click()
+  await dialog.getByRole('button', { name: 'reward hacking' }).click()
+  await dialog.getByRole('button', { name: 'Add label' }).click()
+  const labels = page.getByRole('region', { name: 'Labels', exact: true })
+  await expect(labels).toContainText('reward hacking 2 attempts guesser 2')
+  await labels.getByRole('button', { name: 'Show attempts labeled reward hacking' }).click()
+  await expect(page.getByText('Showing 2 of 2 outcomes')).toBeVisible()
+  await expect(page).toHaveURL(/label=reward/)
+
+  await labels.getByRole('button', { name: 'Exclude 2 attempts labeled reward hacking' }).click()
+  await expect(dialog.getByRole('button', { name: /^Exclude/ })).toHaveAttribute('aria-disabled', 'true')
+  await dialog.getByLabel('Note').fill('Reads the answer of the task before')
+  await dialog.getByRole('button', { name: 'Exclude' }).click()
+  const exclusions = page.getByRole('region', { name: 'Exclusions' })
+  await expect(exclusions).toContainText('2 attempts excluded: figures are without them.')
+  // (0.5 + 0) / 2 instead of 0.5 / 4
+  const guesser = agents.getByRole('row', { name: /guesser/ })
+  await expect(guesser).toContainText('0.250 (n = 2)')
+  await expect(guesser).toContainText('with excluded 0.125 (n = 4)')
+
+  await page.getByRole('button', { name: 'Show all', exact: true }).click()
+  await page.getByRole('button', { name: 'Show as grid' }).click()
+  const grid = page.getByRole('grid')
+  await expect(grid.getByRole('gridcell', { name: /excluded, labeled reward hacking/ })).toHaveCount(2)
+  await grid.getByRole('row', { name: /first/ }).hover()
+  await grid.getByRole('button', { name: 'Exclude first' }).click()
+  await dialog.getByRole('button', { name: 'Exclude' }).click()
+  await expect(exclusions).toContainText('1 scenario and 2 attempts excluded')
+  await exclusions.getByRole('button', { name: 'Show' }).click()
+  await expect(exclusions.getByRole('listitem').filter({ hasText: 'All agents, 3 attempts' })).toContainText(
+    'Broken task',
+  )
+  await exclusions.getByRole('button', { name: 'Count them' }).click()
+  await expect(guesser).toContainText('0.125 (n = 4)')
+  await expect(page).toHaveURL(/exclusions=ignore/)
+  await exclusions.getByRole('button', { name: 'Leave them out' }).click()
+
+  // By keyboard: from a cell to the outcome, and the scenario back in.
+  await page.getByRole('searchbox', { name: 'Search scenarios' }).fill('first')
+  await expect(page.getByText('Showing 1 of 4 scenarios')).toBeVisible()
+  await grid.locator('td[tabindex="0"]').press('Enter')
+  const sheet = page.getByRole('dialog')
+  await sheet.getByRole('button', { name: 'Include again: first' }).press('Enter')
+  await expect(sheet.getByRole('list', { name: 'Exclusions of this attempt' })).toHaveCount(0)
+  await page.keyboard.press('Escape')
+  await expect(exclusions).toContainText('2 attempts excluded: figures are without them.')
 })
 
 test('job errors point at their lines; the job is created and followed to its end', async ({
