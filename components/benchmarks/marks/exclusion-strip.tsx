@@ -112,7 +112,8 @@ export const RestoreButton = ({ exclusion: { id, scenario_name } }: { exclusion:
     >
       Include again
       <span className="sr-only">
-        : <VisibleText max={80}>{scenario_name}</VisibleText>
+        {' '}
+        <VisibleText max={80}>{scenario_name}</VisibleText>
       </span>
     </Button>
   )
