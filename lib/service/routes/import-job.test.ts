@@ -406,10 +406,14 @@ describe('a Harbor job', () => {
       ...jobAt('logs/one', run('one')),
       'jobs/loose/pay/pay__aaaaaaa/result.json': one('pay', 0.5),
       'jobs/loose/ship/ship__aaaaaaa/result.json': one('ship', 1),
+      'arms/one/baseline/pay__aaaaaaa/result.json': one('pay', 0),
+      'arms/two/baseline/ship__aaaaaaa/result.json': one('ship', 0),
     }
     const { job: first, jobs, skipped } = await imported(files)
     const summary = jobs.map(({ name, path, n_trials, already_imported }) => [name, path, n_trials, already_imported])
     expect(summary.toSorted()).toEqual([
+      ['arms/one/baseline', 'arms/one/baseline', 1, false],
+      ['arms/two/baseline', 'arms/two/baseline', 1, false],
       ['loose', 'jobs/loose', 2, false],
       ['one', 'logs/one', 1, false],
       ['x', 'jobs/x', 1, false],

@@ -28,8 +28,11 @@ export const findJobs = async (root: string, name: string): Promise<FoundJob[]> 
     } else if (depth < maxDepth) for (const below of await foldersIn(folder)) await visit(join(path, below), depth + 1)
   }
   await visit('', 0)
-  for (const [path, trials] of trialsOf)
-    found.push({ path, read: () => readHarborFolder(join(root, path), nameOf(path), trials) })
+  for (const [path, trials] of trialsOf) {
+    const isRepeated = [...trialsOf.keys()].some((each) => each !== path && basename(each) === basename(path))
+    const name = isRepeated ? path : nameOf(path)
+    found.push({ path, read: () => readHarborFolder(join(root, path), name, trials) })
+  }
   return found
 }
 
