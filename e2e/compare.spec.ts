@@ -62,7 +62,7 @@ test('two jobs are found, selected and compared, and the address restores the co
   await expect(page.getByText(/^Gate failed \(not worse than the baseline by 0\.05 or more\)/)).toBeVisible()
   await page.getByLabel('Margin').fill('0.8')
   await page.getByLabel('Margin').press('Enter')
-  await expect(page.getByText(/^Gate passed .*the lower bound -0\.550442 is above -0\.8/)).toBeVisible()
+  await expect(page.getByRole('status').getByText(/the lower bound -0\.550442 is above -0\.8/)).toBeVisible()
   await expect(page).toHaveURL(/gate=non_inferior&margin=0\.8/)
   await page.getByRole('combobox', { name: 'Baseline' }).selectOption('after the change, agent by agent')
   await expect(differences.getByRole('row', { name: /vs the same in after/ })).toContainText('-0.167 (n = 3)')

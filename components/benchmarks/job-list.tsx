@@ -117,7 +117,7 @@ const columns: Column<BenchmarkJob>[] = [
     cell: ({ row }) => <AgentScores job={row.original} />,
     meta: {
       priority: 3,
-      minWidthRem: 14,
+      minWidthRem: 18,
       title: "Means over the scenarios, as on the job's page. Failures and attempts without a score count as 0.",
       lines: (job) => Math.min(agentRows(job).length, maxAgents + 1),
       export: { agents: exportedAgents },

@@ -19,11 +19,13 @@ export const UsageText = ({ figures }: { figures: AgentFigures }) => {
   return (
     <span className="tabular block leading-4 whitespace-nowrap" title={tokenText(figures)}>
       {tokens === null ? '–' : formatTokens(tokens)} · {cost_usd === null ? '–' : formatUsd(cost_usd)}
-      <span className="block text-xs leading-4 text-muted">
-        {isSame
-          ? `over ${formatCount(n)} of ${formatCount(all)}`
-          : `over ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}
-      </span>
+      {(n < all || !isSame) && (
+        <span className="block text-xs leading-4 text-muted">
+          {isSame
+            ? `over ${formatCount(n)} of ${formatCount(all)}`
+            : `over ${formatCount(n_with_tokens)} · ${formatCount(n_with_cost)} of ${formatCount(all)}`}
+        </span>
+      )}
       {cost_usd !== null && (
         <span
           className="block text-xs leading-4 text-muted"

@@ -22,7 +22,7 @@ import { ReportNotes, ReportPage, tablesOf } from '../report-page.tsx'
 import { choiceOf } from '../report-params.ts'
 import { ChangeTable } from './change-table.tsx'
 import { DiffView } from './diff-view.tsx'
-import { GateChoice } from './gate-choice.tsx'
+import { GateBanner, GateChoice } from './gate.tsx'
 import { lineDiff } from './line-diff.ts'
 import { DifferenceTable, RunTable } from './run-tables.tsx'
 import { CompareView, comparePath, maxCompared } from './search-params.ts'
@@ -99,13 +99,7 @@ export const ComparePage = () => {
             />
           </div>
           {(report.jobs.length > 1 || report.agents.length > 1) && <Comparability report={report} />}
-          {report.gate && (
-            <Banner
-              tone={report.gate.passed ? 'ok' : report.gate.decided ? 'danger' : 'attention'}
-              role="status"
-              title={<VisibleText max={4000}>{report.gate.sentence}</VisibleText>}
-            />
-          )}
+          {report.gate && <GateBanner gate={report.gate} />}
           {report.verdict && (
             <Banner
               tone={report.verdict.tone}

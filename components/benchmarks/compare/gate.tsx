@@ -1,4 +1,6 @@
-import type { GateKind } from '#lib/protocol/reports.ts'
+import { Banner } from '#components/ui/banner.tsx'
+import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { GateKind, GateResult } from '#lib/protocol/reports.ts'
 import { Choice, NumberField } from '../choice.tsx'
 import type { CompareView } from './search-params.ts'
 
@@ -32,6 +34,19 @@ export const GateChoice = ({ gate, margin, onChange }: GateChoiceProps) => (
     )}
   </>
 )
+
+export const GateBanner = ({ gate: { passed, decided, sentence } }: { gate: GateResult }) => {
+  const [result = '', ...reasons] = sentence.split('. ')
+  return (
+    <Banner
+      tone={passed ? 'ok' : decided ? 'danger' : 'attention'}
+      role="status"
+      title={<VisibleText max={300}>{result}</VisibleText>}
+    >
+      <VisibleText max={4000}>{reasons.join('. ')}</VisibleText>
+    </Banner>
+  )
+}
 
 const options: { value: GateKind | ''; label: string }[] = [
   { value: '', label: 'None' },
