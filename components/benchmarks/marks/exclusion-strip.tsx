@@ -96,8 +96,10 @@ const Item = ({ item, scope }: { item: Exclusion; scope: ReactNode }) => (
 
 export const ExclusionText = ({ exclusion: { reason, note, by, at_ms } }: { exclusion: Exclusion }) => (
   <p className="text-sm text-muted">
-    <Badge tone="neutral">{reasonLabels[reason]}</Badge> {note && <VisibleText max={1000}>{note}</VisibleText>}{' '}
-    <VisibleText max={80}>{by}</VisibleText>, <RelativeTime ms={at_ms} />
+    <Badge tone="neutral">{reasonLabels[reason]}</Badge> by <VisibleText max={80}>{by}</VisibleText>,{' '}
+    <RelativeTime ms={at_ms} />
+    {note && ': '}
+    {note && <VisibleText max={1000}>{note}</VisibleText>}
   </p>
 )
 

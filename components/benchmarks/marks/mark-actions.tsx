@@ -98,8 +98,9 @@ const LabelLine = ({ label: { id, label, note, by, at_ms } }: { label: Label }) 
           {label}
         </VisibleText>{' '}
         <span className="text-sm text-muted">
-          {note && <VisibleText max={1000}>{note}</VisibleText>} <VisibleText max={80}>{by}</VisibleText>,{' '}
-          <RelativeTime ms={at_ms} />
+          by <VisibleText max={80}>{by}</VisibleText>, <RelativeTime ms={at_ms} />
+          {note && ': '}
+          {note && <VisibleText max={1000}>{note}</VisibleText>}
         </span>
       </p>
       <IconButton
