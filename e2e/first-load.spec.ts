@@ -7,7 +7,7 @@ import { untilPrompt } from './terminal-page.ts'
 const budgetKiB = (path: string): number => {
   if (path === '/sign-in') return 180
   if (path.endsWith('/terminal')) return 380
-  return path.endsWith('{job}') ? 350 : 290
+  return path.endsWith('{job}') ? 350 : 310
 }
 const paths = [
   '/sign-in',

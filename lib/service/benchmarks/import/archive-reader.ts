@@ -1,11 +1,12 @@
-import { createReadStream, readSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { readSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { RandomAccessReader } from 'yauzl'
 
 /** Returns fewer bytes at the end of the file. */
 export type ReadAt = (position: number, length: number) => Buffer
 
 const windowBytes = 1024 * 1024
+const chunkBytes = 64 * 1024
 
 /** An archive is read in order and in small parts, and each read of its own costs more than its content. */
 export const readAhead = (fd: number): ReadAt => {
@@ -22,12 +23,10 @@ export const readAhead = (fd: number): ReadAt => {
 }
 
 export class ZipReader extends RandomAccessReader {
-  readonly #fd: number
   readonly #readAt: ReadAt
 
   constructor(fd: number) {
     super()
-    this.#fd = fd
     this.#readAt = readAhead(fd)
   }
 
@@ -41,7 +40,17 @@ export class ZipReader extends RandomAccessReader {
     callback(null, this.#readAt(position, length).copy(buffer, offset))
   }
 
+  /** A file stream would close the descriptor when it is destroyed. */
   override _readStreamForRange(start: number, end: number): Readable {
-    return createReadStream('', { fd: this.#fd, start, end: end - 1, autoClose: false })
+    return Readable.from(chunksOf(this.#readAt, start, end), { objectMode: false })
+  }
+}
+
+function* chunksOf(readAt: ReadAt, start: number, end: number): Generator<Buffer> {
+  for (let at = start; at < end; ) {
+    const chunk = readAt(at, Math.min(chunkBytes, end - at))
+    if (chunk.length === 0) return
+    yield chunk
+    at += chunk.length
   }
 }
