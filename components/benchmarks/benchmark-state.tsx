@@ -29,7 +29,7 @@ export const outcomeLooks: Record<(typeof scenarioOutcomeStates)[number], StateL
   TIMEOUT: timeout,
   CANCELED: canceled,
 }
-const scenarioRunLooks: Record<ScenarioRunState, StateLook> = {
+export const scenarioRunLooks: Record<ScenarioRunState, StateLook> = {
   running,
   scoring: { tone: 'progress', icon: LoaderCircle, word: 'Scoring' },
   scored: { tone: 'progress', icon: CircleCheck, word: 'Scored' },

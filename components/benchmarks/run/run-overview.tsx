@@ -1,5 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useAddress } from '#components/list/use-address.ts'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { MetadataChips } from '#components/ui/metadata-chips.tsx'
@@ -9,25 +11,34 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
+import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRun } from '#lib/contract/benchmark-runs.ts'
 import type { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
 import { sumOf } from '#lib/statistics/means.ts'
+import { benchmarkJobQueries } from '../job/queries.ts'
 import { formatScore } from '../job-figures.ts'
 import { AgentName, RunScore, TextFact } from '../score.tsx'
 import { RunUsageText } from '../usage-text.tsx'
-import { benchmarkRunQueries, jobNameOf, ownOrigin } from './queries.ts'
-import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
+import { benchmarkRunQueries, jobNameOf, ownOrigin, type RunOrigin } from './queries.ts'
+import { type Failures, metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
+import { RunView, runPath } from './search-params.ts'
 
 export const RunOverview = ({ id }: { id: string }) => {
   const { data: run } = useQuery(benchmarkRunQueries.get(id))
   const scenarioRuns = useQuery(benchmarkRunQueries.scenarioRuns(id))
+  const origin = useOrigin(run)
+  const jobId = origin?.job_id
+  const job = useQuery({ ...benchmarkJobQueries.get(jobId ?? ''), enabled: jobId !== undefined })
+  const failures = useMemo(() => failuresOf(job.data, id), [job.data, id])
+  const path = useMemo(() => runPath(id), [id])
+  const { view, change } = useAddress({ schema: RunView, path })
   return (
     <>
-      {run && <RunFacts run={run} scenarioRuns={scenarioRuns.data} />}
+      {run && <RunFacts run={run} origin={origin} scenarioRuns={scenarioRuns.data} />}
       <section aria-label="Scenario runs" className="mt-8 space-y-2">
         <h2 className="text-lg font-medium">Scenario runs</h2>
         {scenarioRuns.data ? (
-          <ScenarioRunTable list={scenarioRuns.data} />
+          <ScenarioRunTable list={scenarioRuns.data} failures={failures} view={view} change={change} />
         ) : scenarioRuns.error ? (
           <ErrorState title="Scenario runs could not be loaded" error={scenarioRuns.error} query={scenarioRuns} />
         ) : (
@@ -38,7 +49,23 @@ export const RunOverview = ({ id }: { id: string }) => {
   )
 }
 
-const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: ScenarioRunList | undefined }) => {
+const failuresOf = (job: BenchmarkJob | undefined, runId: string): Failures =>
+  new Map(
+    (job?.benchmark_outcomes ?? [])
+      .filter(({ benchmark_run_id }) => benchmark_run_id === runId)
+      .flatMap(({ scenario_outcomes }) => scenario_outcomes)
+      .flatMap(({ scenario_run_id, failure_reason }) =>
+        scenario_run_id && failure_reason ? [[scenario_run_id, failure_reason] as const] : [],
+      ),
+  )
+
+interface RunFactsProps {
+  run: BenchmarkRun
+  origin: RunOrigin | undefined
+  scenarioRuns: ScenarioRunList | undefined
+}
+
+const RunFacts = ({ run, origin, scenarioRuns }: RunFactsProps) => {
   const secrets = Object.entries(run.secrets_provided ?? {})
   const variables = Object.entries(run.environment_variables ?? {})
   const metric = run.score == null ? null : metricOfRuns(scenarioRuns?.runs ?? [])
@@ -59,7 +86,7 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
           </p>
         )}
       </Fact>
-      <Origin run={run} />
+      {origin && <Origin origin={origin} />}
       <Fact label="Started">
         <RelativeTime ms={run.start_time_ms} />
         {run.duration_ms != null && `, took ${formatDurationMs(run.duration_ms)}`}
@@ -101,25 +128,25 @@ const RunFacts = ({ run, scenarioRuns }: { run: BenchmarkRun; scenarioRuns: Scen
   )
 }
 
-const Origin = ({ run }: { run: BenchmarkRun }) => {
-  const own = ownOrigin(run)
-  const jobName = jobNameOf(run.name)
+const useOrigin = (run: BenchmarkRun | undefined): RunOrigin | undefined => {
+  const own = run && ownOrigin(run)
+  const jobName = jobNameOf(run?.name)
   const { data: found } = useQuery({ ...benchmarkRunQueries.origins(jobName), enabled: own === null && jobName !== '' })
-  const origin = own ?? found?.[run.id]
-  if (!origin) return null
-  return (
-    <>
-      <Fact label="Agent">
-        <AgentName name={origin.agent_name} model={origin.model_name} />
-      </Fact>
-      <Fact label="Job">
-        <TextLink href={paths.benchmarkJob(origin.job_id)} prefetch={false}>
-          <VisibleText max={200}>{origin.job_name}</VisibleText>
-        </TextLink>
-      </Fact>
-    </>
-  )
+  return own ?? (run && found?.[run.id])
 }
+
+const Origin = ({ origin }: { origin: RunOrigin }) => (
+  <>
+    <Fact label="Agent">
+      <AgentName name={origin.agent_name} model={origin.model_name} />
+    </Fact>
+    <Fact label="Job">
+      <TextLink href={paths.benchmarkJob(origin.job_id)} prefetch={false}>
+        <VisibleText max={200}>{origin.job_name}</VisibleText>
+      </TextLink>
+    </Fact>
+  </>
+)
 
 export const missingTrialsText = ({ state, n_scenario_runs, n_total_trials }: BenchmarkRun): string => {
   if (state === 'running' || n_scenario_runs == null || n_total_trials == null) return ''

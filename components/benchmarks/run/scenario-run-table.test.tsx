@@ -2,10 +2,41 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it } from 'vitest'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { ScenarioRunList } from '#lib/contract/scenario-runs.ts'
-import { metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
+import { matchingRuns, metricOfRuns, ScenarioRunTable } from './scenario-run-table.tsx'
 
-const textOf = (runs: object[]) =>
-  renderToStaticMarkup(<ScenarioRunTable list={readLeniently(ScenarioRunList, { runs })} />).replace(/<[^>]*>/g, '|')
+const listOf = (runs: object[]) => readLeniently(ScenarioRunList, { runs })
+const textOf = (runs: object[], view = {}, failures = new Map()) =>
+  renderToStaticMarkup(
+    <ScenarioRunTable list={listOf(runs)} failures={failures} view={view} change={() => undefined} />,
+  ).replace(/<[^>]*>/g, '|')
+
+it('searches, filters and sorts scenario runs, with those without a score last', () => {
+  const scored = (score: number) => ({ score, scoring_function_results: [] })
+  const { runs } = listOf([
+    { id: 'scr_1', name: 'task-2', state: 'completed', scoring_contract_result: scored(0.5) },
+    { id: 'scr_2', name: 'task-10', state: 'failed' },
+    { id: 'scr_3', name: 'build', state: 'completed', scoring_contract_result: scored(1) },
+    { id: 'scr_4', name: 'task-3', state: 'completed', scoring_contract_result: scored(0) },
+  ])
+  const failures = new Map([['scr_2', { exception_type: 'ApiError', exception_message: 'Rate limit of the Build' }]])
+  const found = (view: object) => matchingRuns(runs, failures, view).map(({ id }) => id)
+  expect(found({})).toHaveLength(4)
+  expect(found({ search: 'BUILD' })).toEqual(['scr_2', 'scr_3'])
+  expect(found({ state: 'failed' })).toEqual(['scr_2'])
+  expect(found({ failure: 'ApiError' })).toEqual(['scr_2'])
+  for (const [score, id] of [
+    ['pass', 'scr_3'],
+    ['partial', 'scr_1'],
+    ['zero', 'scr_4'],
+    ['none', 'scr_2'],
+  ])
+    expect(found({ score })).toEqual([id])
+  const text = textOf(runs, { sort: '-score' }, failures)
+  expect(text).toMatch(/build.*task-2.*task-3.*task-10.*ApiError: Rate limit/)
+  expect(textOf(runs, { sort: 'name' })).toMatch(/build.*task-2.*task-3.*task-10/)
+  expect(textOf(runs, { search: 'task', state: 'completed' })).toContain('Showing 2 of 4 scenario runs')
+  expect(textOf(runs, { search: 'nothing' })).toContain('No scenario run matches.')
+})
 
 it('groups scenario runs without a scenario id by name', () => {
   const run = (id: string, name: string) => ({ id, name, state: 'completed' })
