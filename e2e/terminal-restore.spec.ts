@@ -2,6 +2,9 @@ import type { Page } from '@playwright/test'
 import { expect, openPalette, type Product, test } from './product.ts'
 import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 
+// The bar of an alert that another journey left appears during a reload, and the resize makes vim redraw.
+test.use({ journeys: 'terminal restore' })
+
 const openTerminal = async (page: Page, product: Product) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'restore' } })
   await page.goto(`${product.url}/devboxes/${id}/terminal`)
