@@ -6,10 +6,10 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs } from '#lib/browser/format.ts'
 import type { ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { rewardsOf } from '#lib/protocol/metrics.ts'
+import { threeDecimals } from '#lib/protocol/report-words.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { Unknown } from '../figures.tsx'
 import { jobViewPath } from '../job/search-params.ts'
-import { formatScore } from '../job-figures.ts'
 import { AgentName } from '../score.tsx'
 import { AttemptUsage } from '../usage-text.tsx'
 import type { Side } from './side.ts'
@@ -63,7 +63,7 @@ export const OutcomePair = ({ sides }: { sides: readonly [Side, Side] }) => {
         </Row>
         <Row label="Score" sides={sides}>
           {(outcome) =>
-            outcome && (outcome.score == null ? 'None' : <b className="tabular">{formatScore(outcome.score)}</b>)
+            outcome && (outcome.score == null ? 'None' : <b className="tabular">{threeDecimals(outcome.score)}</b>)
           }
         </Row>
         {rewards.length > 1 &&
@@ -74,7 +74,7 @@ export const OutcomePair = ({ sides }: { sides: readonly [Side, Side] }) => {
                 return value === undefined ? (
                   outcome && <Unknown />
                 ) : (
-                  <span className="tabular">{formatScore(value)}</span>
+                  <span className="tabular">{threeDecimals(value)}</span>
                 )
               }}
             </Row>
