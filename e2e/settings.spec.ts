@@ -58,7 +58,7 @@ test('time zone, density and single-key shortcuts are set in Settings and apply 
   await page.keyboard.press('Escape')
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('?')
-  await expect(help.getByText('You can turn off single-key shortcuts in Settings')).toBeVisible()
+  await expect(help.getByText('Change keys or turn off single-key shortcuts in Settings')).toBeVisible()
 })
 
 test('the palette runs page actions, and their dialogs restore focus', async ({ signedIn: page, product }) => {

@@ -7,11 +7,13 @@ import { idIn, kindOfId, recordSearch } from '#components/layout/palette/record-
 import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
 
 /** Searches for the id in a missing page's address, or for any other id or name. */
 export const AddressSearch = () => {
   // Ids contain no escaped characters.
   const [text, setText] = useState(() => idIn((location.pathname + location.search).replace(/%\w\w/g, ' ')) ?? '')
+  const paletteKeys = useShortcutKeys('palette.open').join('+')
   const wanted = useDeferredValue(text.trim())
   const kind = kindOfId(wanted)
   const { data, error } = useQuery({ ...recordSearch(wanted), enabled: wanted !== '' })
@@ -40,7 +42,7 @@ export const AddressSearch = () => {
       </ul>
       <p role="status" className="text-sm text-muted">
         {wanted === ''
-          ? 'Press Ctrl+K to search pages and actions, too.'
+          ? paletteKeys && `Press ${paletteKeys} to search pages and actions, too.`
           : error
             ? problemOf(error).message
             : !data

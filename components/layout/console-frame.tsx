@@ -20,6 +20,7 @@ import { usePrinting } from '#components/ui/use-printing.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { setPageAccount } from '#lib/browser/api/page-account.ts'
+import { useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import type { ClusterView } from '#lib/protocol/cluster.ts'
@@ -192,7 +193,7 @@ const PaletteButton = ({ onClick }: { onClick: () => void }) => (
     <Search aria-hidden className="size-4 lg:size-3.5" />
     <span className="flex-1 text-left max-lg:sr-only">Search or go to</span>
     <span aria-hidden className="hidden lg:block">
-      <Keys keys={['Ctrl', 'K']} />
+      <Keys keys={useShortcutKeys('palette.open')} />
     </span>
   </button>
 )

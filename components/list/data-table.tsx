@@ -3,11 +3,13 @@ import { type Header, type RowData, type RowSelectionState, useTable } from '@ta
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { Fragment, type ReactNode, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { followsLeader } from '#components/layout/shortcuts.ts'
 import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
 import { classes } from '#components/ui/classes.ts'
 import { isTyping } from '#components/ui/is-typing.ts'
 import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-printing.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import { type Column, emptySelection, features, isHideable } from './column.ts'
 import { columnRules, nameIndexOf } from './column-rules.ts'
 import { nameWidth, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
@@ -319,7 +321,7 @@ const headClasses =
   'relative z-10 h-8 border-b border-line bg-surface-0 px-2 @2xl:px-3 text-sm font-medium whitespace-nowrap text-muted'
 const stickyHead = '@2xl:[&_th[scope=col]]:sticky @2xl:[&_th[scope=col]]:top-(--frame-top)'
 
-const steps: Record<string, number> = { j: 1, k: -1, ArrowDown: 1, ArrowUp: -1 }
+const arrowSteps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
 
 interface Options {
   table: RefObject<HTMLTableElement | null>
@@ -337,25 +339,41 @@ const useRowKeys = (options: Options) => {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const { activeElement } = document
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(activeElement)) return
+      if (event.defaultPrevented || isTyping(activeElement) || followsLeader()) return
       if (event.key.length === 1 && !hasLetterKeys()) return
       const { table, onSelect } = latest.current
       const isInside = table.current?.contains(activeElement) ?? false
       if (!isInside && document.querySelector('[role=dialog],[role=menu]')) return
       const key = isInside ? (activeElement?.closest('tr')?.getAttribute('data-key') ?? null) : null
-      if (event.key.toLowerCase() === 'x' && key !== null && onSelect) {
+      const isSelect =
+        isShortcut('list.select', event) || (event.shiftKey && isShortcut('list.select', unshifted(event)))
+      if (isSelect && key !== null && onSelect) {
         event.preventDefault()
         onSelect(key, event.shiftKey)
         return
       }
-      const step = steps[event.key]
-      if (!step || (event.key.startsWith('Arrow') && !isInside)) return
+      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey
+      const step = isShortcut('list.next', event)
+        ? 1
+        : isShortcut('list.previous', event)
+          ? -1
+          : isInside && isPlain && arrowSteps[event.key]
+      if (!step) return
       if (moveFocus(latest.current, key, step)) event.preventDefault()
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)
   }, [])
 }
+
+const unshifted = ({ key, code, ctrlKey, altKey, metaKey }: KeyboardEvent) => ({
+  key,
+  code,
+  ctrlKey,
+  altKey,
+  metaKey,
+  shiftKey: false,
+})
 
 const moveFocus = ({ table, rows, setFocusedKey }: Options, from: string | null, step: number): boolean => {
   const current = from === null ? -1 : rows.findIndex(({ id }) => id === from)

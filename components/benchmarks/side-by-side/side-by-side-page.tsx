@@ -4,7 +4,7 @@ import { ArrowLeftRight, ChevronDown, ChevronUp, Columns2, SquareArrowOutUpRight
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
 import { Keys } from '#components/layout/keys.tsx'
-import { leaderTimeoutMs } from '#components/layout/shortcuts.ts'
+import { followsLeader } from '#components/layout/shortcuts.ts'
 import { useAddress } from '#components/list/use-address.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
@@ -16,6 +16,7 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { isShortcut, type ShortcutId, useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
 import type { BenchmarkJob, ScenarioOutcome } from '#lib/contract/benchmark-jobs.ts'
 import { judgedBy } from '#lib/protocol/metrics.ts'
 import { agentLabel } from '#lib/protocol/report-words.ts'
@@ -116,7 +117,13 @@ const Compared = ({ view, change, a, b, jobA, jobB }: ComparedProps) => {
   const [onNext, onPrevious] = [move(next), move(at > 0 ? found[at - 1] : undefined)]
   const router = useRouter()
   const openScenario = () => scenario !== undefined && router.push(paths.scenario(scenario))
-  useKeys({ n: onNext, p: onPrevious, o: openScenario, j: () => focusStep(1), k: () => focusStep(-1) })
+  useKeys({
+    'compare.next-disagreement': onNext,
+    'compare.previous-disagreement': onPrevious,
+    'compare.open-scenario': openScenario,
+    'compare.next-step': () => focusStep(1),
+    'compare.previous-step': () => focusStep(-1),
+  })
   usePrefetch(next, agentA, agentB)
   const missing = agentA ? (agentB ? null : jobB) : jobA
   if (!agentA || !agentB)
@@ -160,13 +167,23 @@ const Compared = ({ view, change, a, b, jobA, jobB }: ComparedProps) => {
           {chosen && (chosen.onlyOnePasses ? ': only one passes' : ': scores differ')}
         </p>
         <span className="ml-auto flex flex-wrap items-center gap-2 print:hidden">
-          <KeyButton icon={ChevronUp} letter="p" onClick={onPrevious} none="No earlier disagreement">
+          <KeyButton
+            icon={ChevronUp}
+            shortcut="compare.previous-disagreement"
+            onClick={onPrevious}
+            none="No earlier disagreement"
+          >
             Previous
           </KeyButton>
-          <KeyButton icon={ChevronDown} letter="n" onClick={onNext} none="No later disagreement">
+          <KeyButton
+            icon={ChevronDown}
+            shortcut="compare.next-disagreement"
+            onClick={onNext}
+            none="No later disagreement"
+          >
             Next
           </KeyButton>
-          <KeyButton icon={SquareArrowOutUpRight} letter="o" onClick={openScenario} none="">
+          <KeyButton icon={SquareArrowOutUpRight} shortcut="compare.open-scenario" onClick={openScenario} none="">
             Open scenario
           </KeyButton>
         </span>
@@ -200,20 +217,29 @@ const outcomesOf = (agent: AgentRow | undefined) => agent?.outcome?.scenario_out
 
 interface KeyButtonProps {
   icon: typeof ChevronUp
-  letter: string
+  shortcut: ShortcutId
   onClick: (() => void) | undefined
   none: string
   children: ReactNode
 }
 
-const KeyButton = ({ icon, letter, onClick, none, children }: KeyButtonProps) => (
-  <Button size="sm" icon={icon} disabledReason={onClick ? null : none} onClick={onClick} aria-keyshortcuts={letter}>
-    {children}
-    <span aria-hidden className="max-sm:hidden">
-      <Keys keys={[letter]} />
-    </span>
-  </Button>
-)
+const KeyButton = ({ icon, shortcut, onClick, none, children }: KeyButtonProps) => {
+  const keys = useShortcutKeys(shortcut)
+  return (
+    <Button
+      size="sm"
+      icon={icon}
+      disabledReason={onClick ? null : none}
+      onClick={onClick}
+      aria-keyshortcuts={keys.join('+') || undefined}
+    >
+      {children}
+      <span aria-hidden className="max-sm:hidden">
+        <Keys keys={keys} />
+      </span>
+    </Button>
+  )
+}
 
 interface SideChoiceProps {
   label: string
@@ -244,24 +270,20 @@ const SideChoice = ({ label, side, agents, onChange }: SideChoiceProps) => (
   </>
 )
 
-/** Single keys, except in fields, under dialogs, and as the second key of a `g` shortcut. */
-const useKeys = (actions: Record<string, (() => unknown) | undefined>) => {
+/** Shortcuts of this page, except in fields, under dialogs, and as the second key of another shortcut. */
+const useKeys = (actions: Partial<Record<ShortcutId, () => unknown>>) => {
   const latest = useRef(actions)
   useEffect(() => {
     latest.current = actions
   })
   useEffect(() => {
-    let leaderAtMs = Number.NEGATIVE_INFINITY
     const listen = (event: KeyboardEvent) => {
-      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
-      if (event.defaultPrevented || event.isComposing || !isPlain || !hasLetterKeys()) return
+      if (event.defaultPrevented || event.isComposing || !hasLetterKeys() || followsLeader()) return
       if (isTyping(document.activeElement) || document.querySelector('[role=dialog]')) return
-      const isSecondKey = performance.now() - leaderAtMs <= leaderTimeoutMs
-      leaderAtMs = event.key === 'g' ? performance.now() : Number.NEGATIVE_INFINITY
-      const action = isSecondKey || !Object.hasOwn(latest.current, event.key) ? undefined : latest.current[event.key]
-      if (!action) return
+      const bound = Object.entries(latest.current).find(([id]) => isShortcut(id as ShortcutId, event))
+      if (!bound?.[1]) return
       event.preventDefault()
-      action()
+      bound[1]()
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)

@@ -39,9 +39,11 @@ import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { themes } from '#lib/browser/frame/preferences.ts'
+import { keyCaps, useChosenKeys, useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
 import { useSignOut } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { useDestinations } from '../navigation.ts'
+import { destinationKeys } from '../shortcuts.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
 import { kindOfId, maxSearched, type ResultKind, recordSearch, type SearchResult } from './record-search.ts'
 
@@ -65,6 +67,7 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
   const signOut = useSignOut()
   const terminalActions = useTerminalActions()
   const [actionsOnPage] = useState(pageActions)
+  const chosenKeys = useChosenKeys()
   const [text, setText] = useState('')
   const query = text.trim()
   const [selected, setSelected] = useState('')
@@ -90,9 +93,14 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
       </div>
       <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
         <Group heading="Go to">
-          {useDestinations().map(({ label, href, icon, keys }) => (
-            <Entry key={href} icon={icon} hint={<Keys keys={keys} />} onSelect={go(href)}>
-              {label}
+          {useDestinations().map((destination) => (
+            <Entry
+              key={destination.href}
+              icon={destination.icon}
+              hint={<Keys keys={keyCaps(destinationKeys(destination, chosenKeys))} />}
+              onSelect={go(destination.href)}
+            >
+              {destination.label}
             </Entry>
           ))}
           <Entry icon={History} onSelect={go(paths.evictionHistory())}>
@@ -156,7 +164,7 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
           >
             {chosen('density') === '' ? 'Compact rows' : 'Comfortable rows'}
           </Entry>
-          <Entry icon={Keyboard} hint={<Keys keys={['?']} />} onSelect={act(onHelp)}>
+          <Entry icon={Keyboard} hint={<Keys keys={useShortcutKeys('help.open')} />} onSelect={act(onHelp)}>
             Keyboard shortcuts
           </Entry>
           <Entry icon={UserPlus} onSelect={act(() => location.assign(paths.addAccount()))}>
