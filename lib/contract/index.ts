@@ -24,6 +24,7 @@ import { scenarioRuns } from './scenario-runs.ts'
 import { scenarios } from './scenarios.ts'
 import { secrets } from './secrets.ts'
 import { snapshots } from './snapshots.ts'
+import { storage } from './storage.ts'
 import { terminals } from './terminals.ts'
 import { tunnels } from './tunnels.ts'
 
@@ -31,6 +32,7 @@ import { tunnels } from './tunnels.ts'
 export const contract = {
   health,
   accounts,
+  storage,
   axons,
   evictions,
   snapshots,

@@ -21,6 +21,8 @@ export interface ServiceConfig {
   /** Storage per account. Default: a share of the disk; 0: unlimited. */
   maxStorageBytes?: number
   pressure: Pressure
+  /** 0: what has ended never expires. Default: 30 days. */
+  keepEndedSeconds?: number
   datasets: readonly string[]
   strictEnvironments: boolean
   maxEnvironmentBytes: number

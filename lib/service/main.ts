@@ -21,6 +21,7 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
     const apiKey = takeVariable('DEVDECK_API_KEY')
     await (await import('./cli/gate.ts')).gate(line, { apiKey, summaryFile: process.env.GITHUB_STEP_SUMMARY })
   },
+  prune: async (line) => (await import('./cli/prune.ts')).prune(line),
   'environments list': async (line) => (await import('./cli/environments.ts')).listBuilt(line),
   'environments clear': async (line) => (await import('./cli/environments.ts')).clearBuilt(line),
   recover: async (line) => (await import('./cli/recover.ts')).recover(line),

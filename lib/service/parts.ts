@@ -27,9 +27,11 @@ import { PressureWatch } from './evictions/pressure.ts'
 import { Executions } from './executions/executions.ts'
 import { logError, logFailure } from './kit/log.ts'
 import { Objects } from './objects/objects.ts'
+import { defaultKeepEndedSeconds, Retention } from './retention/retention.ts'
 import { Snapshots } from './snapshots/snapshots.ts'
 import { type DataDir, databaseName } from './store/data-dir.ts'
 import type { Database } from './store/database.ts'
+import { createEndedStore } from './store/ended.ts'
 import { createEvictionStore } from './store/evictions.ts'
 import { createExecutionStore } from './store/executions.ts'
 import { DevboxLogs } from './store/logs/logs.ts'
@@ -63,7 +65,8 @@ export const startParts = async (base: ServiceBase) => {
   const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
   const benchmarkParts = await startBenchmarks(base, devboxParts, quota)
-  watchMachine(base, devboxParts)
+  const retention = startRetention(base, quota)
+  watchMachine(base, devboxParts, retention)
   const counting = countStored({ database, dataDir: dataDir.path, quota, signal: stopping }).catch(
     logFailure('Could not measure the storage of accounts'),
   )
@@ -93,9 +96,27 @@ export const startParts = async (base: ServiceBase) => {
       outlivesService: (id) => devboxes.outlivesService(id),
     }),
     quota,
+    retention,
     axonSql,
     axonEvents,
   }
+}
+
+const logFolder = (dataDir: DataDir, scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
+
+const startRetention = ({ config, dataDir, database, store, folderOf, onClose }: ServiceBase, quota: StorageQuota) => {
+  const retention = new Retention({
+    keepSeconds: config.keepEndedSeconds ?? defaultKeepEndedSeconds,
+    ended: createEndedStore(database),
+    store,
+    quota,
+    dataDir: dataDir.path,
+    folderOf,
+    runFolderOf: (id) => logFolder(dataDir, id),
+  })
+  onClose(() => retention.close())
+  retention.start()
+  return retention
 }
 
 type DevboxParts = Awaited<ReturnType<typeof startDevboxes>>
@@ -225,7 +246,7 @@ const startBenchmarks = async (
   { logs, executions, devboxes }: DevboxParts,
   quota: StorageQuota,
 ) => {
-  const logFolderOf = (scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
+  const logFolderOf = (scenarioRunId: string) => logFolder(dataDir, scenarioRunId)
   const { isolation } = engines.of('local')
   const scenarioRuns = new ScenarioRuns({ store, devboxes, executions, isolation, log: logError })
   // Before the devboxes, since a stopped scorer returns no score.
@@ -275,6 +296,7 @@ const startBenchmarks = async (
 const watchMachine = (
   { config, dataDir, store, engines, onClose }: ServiceBase,
   { devboxes, evictions }: DevboxParts,
+  retention: Retention,
 ) => {
   const disks = new DiskWatch({
     dataDir: dataDir.path,
@@ -290,6 +312,7 @@ const watchMachine = (
     evictions,
     leastRecentlyUsed: () => devboxes.leastRecentlyUsed().filter(isOnThisHost),
     growing: () => disks.growing().filter(isOnThisHost),
+    freeEnded: (bytes) => retention.free(bytes),
     statusOf: (id) => store.devboxes.mustFind(id).status,
   })
   onClose(() => pressure.close())

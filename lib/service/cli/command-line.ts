@@ -19,6 +19,7 @@ import { defaultPressure } from '#lib/service/evictions/pressure.ts'
 import type { ApiKey } from '#lib/service/http/auth.ts'
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
+import { defaultKeepEndedSeconds } from '#lib/service/retention/retention.ts'
 import type { Watch } from './import-watch.ts'
 
 export interface CommandLine extends ServiceConfig {
@@ -29,6 +30,7 @@ export interface CommandLine extends ServiceConfig {
   importChoices: BenchmarkJobImport
   watch: Watch | undefined
   deadlineSeconds: number
+  prune: { olderThanSeconds?: number | undefined; dryRun: boolean }
   drainMs: number
   gate: {
     console: string
@@ -80,6 +82,14 @@ const duration = z.pipe(
   z.number().check(z.maximum(maxDurationSeconds, durationRule)),
 )
 
+const ageRule = 'must be 0 or a time such as 12h or 30d'
+const age = z.pipe(
+  text(/^(0|\d{1,6}[smhd])$/, ageRule),
+  z.transform((text) =>
+    text === '0' ? 0 : Number(text.slice(0, -1)) * secondsOf[text.slice(-1) as keyof typeof secondsOf],
+  ),
+)
+
 const sizeUnits = ['', 'K', 'M', 'G', 'T', 'P']
 const size = z.pipe(
   text(/^\d{1,15}(\.\d{1,3})?[KMGTP]?$/, 'must be a size such as 512M or 2G, or 0 for none'),
@@ -115,6 +125,9 @@ const Flags = z.object({
   'max-storage': z.optional(size),
   'min-free-memory': z.optional(size),
   'min-free-disk': z.optional(size),
+  'keep-ended': z._default(age, defaultKeepEndedSeconds),
+  'older-than': z.optional(age),
+  'dry-run': z._default(z.boolean(), false),
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'strict-environments': z._default(z.boolean(), false),
@@ -167,6 +180,7 @@ const gateFlags = [...reportChoices, 'console', 'jobs', 'rule', 'junit', 'markdo
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = [
+  'dry-run',
   'allow-private-network',
   'watch',
   'once',
@@ -175,6 +189,8 @@ const switches = [
   'validate-answers',
 ]
 const flagsOfOthers = [
+  'older-than',
+  'dry-run',
   'account',
   'name',
   'agent-name',
@@ -207,6 +223,7 @@ const commands = {
     words: ['DIR or ZIP'],
   },
   gate: { flags: ['data-dir', ...gateFlags], words: [] },
+  prune: { flags: ['data-dir', 'older-than', 'dry-run'], words: [] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
@@ -259,6 +276,8 @@ export const readCommandLine = (
     },
     watch: flags.data.watch ? { everySeconds: flags.data.every, once: flags.data.once } : undefined,
     deadlineSeconds: flags.data.in ?? flags.data.deadline,
+    prune: { olderThanSeconds: flags.data['older-than'], dryRun: flags.data['dry-run'] },
+    keepEndedSeconds: flags.data['keep-ended'],
     host,
     port,
     dataDir: resolve(flags.data['data-dir']),
@@ -330,6 +349,7 @@ Commands
                       service: one job, or a folder of many
   gate                Compare jobs with a baseline through a running console. Exits with 0 if they pass, 1 if not, 2 if
                       that can't be decided
+  prune               Delete the output, logs and records of devboxes, commands, jobs and runs that ended some time ago
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
   recover             Restore devboxes, snapshots and objects whose database records are lost. Stop the service first
@@ -363,6 +383,8 @@ serve
   --max-terminals N   Terminal sessions per account (${defaultLimits.terminals})
   --max-storage SIZE  Storage per account for snapshots, objects, axons, command output and run logs; 0 for no limit
                       (half of the disk). Requests over the limit fail with 507
+  --keep-ended TIME   How long the output, logs and records of devboxes, commands, jobs and runs are kept after they have
+                      ended; 0 keeps them forever (30d). Low disk space shortens it before it evicts anyone
   --min-free-memory SIZE   Evict the least recently used devbox below this much free memory; 0 turns it off
                       (256M, at most 5%)
   --min-free-disk SIZE     Evict the devbox that is filling the data folder's disk; 0 turns it off (same default)
@@ -405,6 +427,10 @@ gate
   --junit FILE        Write the result as JUnit XML
   --markdown FILE     Write the report as Markdown
   --wait MINUTES      Wait for running jobs (0)
+
+prune
+  --older-than TIME   Delete what ended before that (--keep-ended of the running service)
+  --dry-run           Only report what would be deleted
 
 recover
   --account NAME      Account for devboxes and snapshots without a record (local)

@@ -81,12 +81,30 @@ describe('keys', () => {
     [['drain', 'node-1', 'node-2'], 'drain: unexpected node-2'],
     [['activate'], 'activate requires NODE'],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
+    [['prune'], 'No service is running on'],
+    [['prune', '--older-than', 'never'], '--older-than must be 0 or a time such as 12h or 30d'],
     [['serve', '--min-free-disk', '10X'], '--min-free-disk must be a size'],
     [['serve', '--deadline', '10m'], "serve doesn't accept --deadline"],
   ])('reports one line for %j', async (args, message) => {
     const { code, stdout, stderr } = await command(...args)
     expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, stdout: '', lines: 1 })
     expect(stderr).toContain(message)
+  })
+})
+
+describe('prune', () => {
+  it('reports what it would delete, then deletes it', async () => {
+    const { devboxes } = clientOf((await serve()).url)
+    const { id } = await devboxes.createAndAwaitRunning({ body: {} })
+    await devboxes.shutdown({ params: { id } })
+    const counted = /1 devbox, 0 commands, 0 jobs, 0 runs, 0 scenario runs: \d/
+    expect((await command('prune')).stdout).toContain('Deleted 0 devboxes')
+    expect((await command('prune', '--older-than', '0', '--dry-run')).stdout).toMatch(
+      new RegExp(`^Would delete ${counted.source}`),
+    )
+    expect((await command('doctor')).stdout).toMatch(/ storage +.*database \d/)
+    expect((await command('prune', '--older-than', '0')).stdout).toMatch(new RegExp(`^Deleted ${counted.source}`))
+    expect((await devboxes.list({ query: {} })).devboxes).toEqual([])
   })
 })
 

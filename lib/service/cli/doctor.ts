@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
@@ -20,11 +20,13 @@ import {
   hasRecorded,
   lostAndFoundName,
   lostFolders,
+  namesIn,
   noneRecorded,
   notesIn,
   recordedFolders,
 } from '#lib/service/store/lost-and-found.ts'
 import { schemaVersion } from '#lib/service/store/schema.ts'
+import { bytesBelow } from '#lib/service/store/stored-bytes.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
 
@@ -38,6 +40,7 @@ export const doctor = async (commandLine: CommandLine) => {
     ...(await containerEngine(commandLine)),
     ...(await service(commandLine)),
     ...data(commandLine),
+    ...(await sizes(commandLine)),
     ...(await room(commandLine)),
     descriptors(commandLine),
   ]
@@ -198,6 +201,32 @@ const data = ({ dataDir, keys }: CommandLine): Finding[] => {
   }
   return findings
 }
+
+/** Of the data folder, by what is in it. */
+const sizes = async ({ dataDir }: CommandLine): Promise<Finding[]> => {
+  if (!existsSync(dataDir)) return []
+  const kinds = { database: 0, 'devbox disks': 0, 'command output': 0, 'devbox logs': 0, backups: 0, other: 0 }
+  const found = new Map<string, number>(Object.entries(kinds))
+  const add = (kind: string, bytes: number) => found.set(kind, (found.get(kind) ?? 0) + bytes)
+  for (const name of readdirSync(dataDir)) {
+    const path = join(dataDir, name)
+    if (name === 'devboxes') continue
+    if (statSync(path).isDirectory()) add(folderNames[name] ?? name, await bytesBelow(path))
+    else
+      add(name.endsWith('.bak') ? 'backups' : name.startsWith(databaseName) ? 'database' : 'other', statSync(path).size)
+  }
+  for (const id of namesIn(join(dataDir, 'devboxes'))) {
+    const at = (name: string) => bytesBelow(join(dataDir, 'devboxes', id, name))
+    const [all, output, logs] = [await at(''), await at('executions'), await at('log')]
+    add('command output', output)
+    add('devbox logs', logs)
+    add('devbox disks', all - output - logs)
+  }
+  const parts = [...found].filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a)
+  return [['ok', 'storage', parts.map(([kind, bytes]) => `${kind} ${sizeText(bytes)}`).join(', ')]]
+}
+
+const folderNames: Record<string, string> = { runs: 'run logs', 'agent-installs': 'agents' }
 
 const room = async ({ dataDir, pressure }: CommandLine): Promise<Finding[]> => {
   const folder = nearest(dataDir)

@@ -26,7 +26,7 @@ export const activate = async ({ dataDir, words: [node = ''] }: CommandLine) => 
 
 const nodePath = (node: string) => `/local/cluster/nodes/${encodeURIComponent(node)}`
 
-const callOperator = async <T>(dataDir: string, path: string, request?: object): Promise<T> => {
+export const callOperator = async <T>(dataDir: string, path: string, request?: object): Promise<T> => {
   const running = runningService(dataDir)
   if (!running) throw new StartError(`No service is running on the data folder ${dataDir}`)
   const { pid, address, operatorToken } = running

@@ -25,11 +25,13 @@ interface Options {
   /** Running devboxes of all accounts, least recently used first. */
   leastRecentlyUsed: () => readonly { id: string; account: string }[]
   growing: () => readonly { id: string; account: string }[]
+  /** Deletes data of what has ended and returns the number of bytes freed. */
+  freeEnded: (bytes: number) => Promise<number>
   statusOf: (devboxId: string) => string
 }
 
 type Resource = 'memory' | 'disk'
-type Shortage = { resource: Resource; text: string; isUrgent: boolean }
+type Shortage = { resource: Resource; text: string; missingBytes: number; isUrgent: boolean }
 
 export class PressureWatch {
   readonly #options: Options
@@ -66,7 +68,11 @@ export class PressureWatch {
     ].filter((each) => each !== undefined)
     if (shortages.length === 0) this.#spared.clear()
     this.#updateEvicting()
-    for (const shortage of shortages) if (this.#evicting === undefined) this.#evictNext(shortage)
+    const disk = shortages.find(({ resource }) => resource === 'disk')
+    // Data of what has ended goes before anybody is evicted.
+    const freedBytes = disk ? await this.#options.freeEnded(disk.missingBytes) : 0
+    for (const shortage of shortages)
+      if (this.#evicting === undefined && (shortage !== disk || freedBytes === 0)) this.#evictNext(shortage)
   }
 
   #shortage(resource: Resource, freeBytes: number, floorBytes: number): Shortage | undefined {
@@ -75,7 +81,8 @@ export class PressureWatch {
     if (isShort && !this.#short.has(resource)) logError({ level: 'warn', message: `Low on ${resource}: ${text}` })
     if (isShort) this.#short.add(resource)
     else this.#short.delete(resource)
-    return isShort ? { resource, text, isUrgent: freeBytes < floorBytes / 2 } : undefined
+    if (!isShort) return undefined
+    return { resource, text, missingBytes: floorBytes - freeBytes, isUrgent: freeBytes < floorBytes / 2 }
   }
 
   #updateEvicting() {

@@ -1,5 +1,6 @@
 import { type Contract, contract } from '#lib/contract/index.ts'
 import { implement, type Route } from '#lib/service/http/implement.ts'
+import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Deps } from '#lib/service/parts.ts'
 import { agentRoutes } from './agents.ts'
 import { axonRoutes } from './axons.ts'
@@ -40,6 +41,26 @@ const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
       billing: { account_billing_type: 'UNRECOGNIZED' },
       isolation: deps.isolation,
     }),
+  }),
+  storage: implement(contract.storage, {
+    get: ({ account }) => {
+      const { stored, limitBytes } = deps.quota.of(account)
+      return {
+        stored_bytes: Object.fromEntries(
+          Object.entries(stored).map(([kind, bytes]) => [kind.replace(' ', '_'), bytes ?? 0]),
+        ),
+        limit_bytes: limitBytes ?? null,
+        keep_ended_seconds: deps.retention.keepSeconds || null,
+      }
+    },
+    prune: ({ body }) => {
+      const olderThanSeconds = body.older_than_seconds ?? deps.retention.keepSeconds
+      if (olderThanSeconds === 0 && body.older_than_seconds === undefined)
+        throw new ServiceError('invalid_argument', 'The service keeps everything, so older_than_seconds is required', {
+          field: 'older_than_seconds',
+        })
+      return deps.retention.prune({ olderThanSeconds, dryRun: body.dry_run ?? false })
+    },
   }),
   axons: axonRoutes(deps),
   evictions: evictionRoutes(deps),

@@ -360,6 +360,11 @@ export const migrations: readonly string[] = [
     ${countVersion(jobOfTrial('NEW'))} END;
   CREATE TRIGGER job_trial_removed AFTER DELETE ON scenario_runs WHEN OLD.benchmark_run_id IS NOT NULL BEGIN
     ${countVersion(jobOfTrial('OLD'))} END;`,
+  `CREATE INDEX devboxes_by_end ON devboxes (end_time_ms) WHERE end_time_ms IS NOT NULL;
+  CREATE INDEX executions_by_end ON executions (end_time_ms) WHERE end_time_ms IS NOT NULL;
+  CREATE INDEX benchmark_jobs_by_end ON benchmark_jobs (end_time_ms) WHERE end_time_ms IS NOT NULL;
+  CREATE INDEX benchmark_runs_by_end ON benchmark_runs (end_time_ms) WHERE job_id IS NULL AND end_time_ms IS NOT NULL;
+  CREATE INDEX scenario_runs_by_end ON scenario_runs (end_time_ms) WHERE end_time_ms IS NOT NULL;`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

@@ -56,6 +56,15 @@ export class StorageQuota {
     this.add(account, kind, bytes)
   }
 
+  /** Stored bytes by kind, without empty kinds; undefined limit: none. */
+  of(account: string): { stored: Partial<Record<StorageKind, number>>; limitBytes: number | undefined } {
+    const stored = Object.entries(this.#stored.get(account) ?? {}).filter(([, bytes]) => bytes > 0)
+    return {
+      stored: Object.fromEntries(stored),
+      limitBytes: Number.isFinite(this.#limitBytes) ? this.#limitBytes : undefined,
+    }
+  }
+
   #usedBytes(account: string): number {
     return Object.values(this.#stored.get(account) ?? {}).reduce((sum, bytes) => sum + bytes, 0)
   }

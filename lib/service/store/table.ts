@@ -39,6 +39,7 @@ export const createTable = <R extends Row, T>(
   { json = [], flags = [], metadata, isListed = () => true, view }: Options<R, T>,
 ) => {
   const byId = database.prepare(`SELECT * FROM ${table} WHERE id = ?`)
+  const removal = database.prepare(`DELETE FROM ${table} WHERE id = ?`)
   const columnNames = new Set(byId.columns().map(({ name }) => name))
   const isJson = new Set<string>(json)
   const index = metadata === undefined ? undefined : createMetadataIndex(database, metadata)
@@ -134,6 +135,15 @@ export const createTable = <R extends Row, T>(
         set(row.id, fields)
         changeIndex('remove', row)
         changeIndex('add', find(row.id) as R)
+      }),
+
+    /** Deletes a row with its metadata. */
+    remove: (id: string): void =>
+      inTransaction(database, () => {
+        const row = find(id)
+        if (!row) return
+        changeIndex('remove', row)
+        removal.run(id)
       }),
 
     list: (
