@@ -272,6 +272,7 @@ const sections: { label: string; href: string }[] = [
   { label: 'History', href: paths.evictionHistory() },
   { label: 'Shift report', href: paths.shiftReport() },
   { label: 'Side by side', href: paths.sideBySide() },
+  { label: 'Keyboard shortcuts', href: paths.shortcuts() },
 ]
 
 const locate = (pathname: string) => {

@@ -26,7 +26,12 @@ export const ShortcutsDialog = ({ onClose }: { onClose: () => void }) => {
     >
       <p className="mb-3 text-muted">
         {isOff ? 'Single-key shortcuts are off in this browser. ' : 'Change keys or turn off single-key shortcuts in '}
-        <Link href={paths.settings()} prefetch={false} onClick={onClose} className="text-accent underline">
+        <Link
+          href={isOff ? paths.settings() : paths.shortcuts()}
+          prefetch={false}
+          onClick={onClose}
+          className="text-accent underline"
+        >
           {isOff ? 'Turn them on in Settings' : 'Settings'}
         </Link>
       </p>

@@ -42,7 +42,7 @@ export const Preferences = () => {
       <TimeZone />
       <SelectField
         label="Single-key shortcuts"
-        hint="Shortcuts without Ctrl, such as g d, j, k, x, / and ?. Ctrl+K always works."
+        hint="Shortcuts without Ctrl, such as g d, j, k, x, / and ?."
         value={letters}
         options={[
           { value: '', label: 'On' },
@@ -50,6 +50,9 @@ export const Preferences = () => {
         ]}
         onPick={(picked) => applyPreference('letters', picked)}
       />
+      <ButtonLink size="sm" href={paths.shortcuts()} prefetch={false}>
+        Change keyboard shortcuts
+      </ButtonLink>
       <OwnName />
       <Notifications />
     </section>

@@ -57,6 +57,7 @@ export const paths = {
   activity: (query: { search?: string; outcome?: string; starting_after?: string } = {}) =>
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
+  shortcuts: () => '/settings/shortcuts',
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
   addAccount: () => '/sign-in?add=1',
 }

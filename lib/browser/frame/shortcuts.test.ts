@@ -91,6 +91,7 @@ describe('shortcutProblem', () => {
     expect(problem('terminal.find', 'ctrl+r')).toBe('The browser uses Ctrl+R: reload')
     expect(problem('terminal.find', 'ctrl+g')).toBe('Ctrl+G is sent to the shell. Add Shift')
     expect(problem('terminal.find', 'alt+g')).toBe('Alt+G is sent to the shell. Use Ctrl and Shift')
+    expect(problem('terminal.find', 'ctrl+shift+3')).toBe('Ctrl+Shift+3 shows the tab at that position')
     expect(problem('terminal.find', 'q')).toBe('Keys without Ctrl, Alt or Command are typed into the terminal')
     expect(problem('list.next', 'enter')).toMatch(/^Enter already/)
     expect(problem('list.next', 'ctrl+alt+q')).toMatch(/type characters/)

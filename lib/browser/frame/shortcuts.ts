@@ -257,6 +257,8 @@ const keysRefusal = (keys: string, scope: ShortcutScope, mac: boolean): string |
   if (reserved !== undefined) return `The browser uses ${shortcutText(first)}: ${reserved}`
   if (held.includes('ctrl') && held.includes('alt')) return 'Ctrl and Alt together type characters on some keyboards'
   if (scope === 'terminal') {
+    if (first === 'ctrl+shift+v') return `${shortcutText(first)} pastes`
+    if (/^ctrl\+shift\+[1-8]$/.test(first)) return `${shortcutText(first)} shows the tab at that position`
     const isFunctionKey = /^f\d+$/.test(key)
     if (isPlain && !isFunctionKey) return 'Keys without Ctrl, Alt or Command are typed into the terminal'
     if (held.length === 1 && held[0] === 'ctrl' && /^[a-z@[\]\\^_]$/.test(key))
