@@ -24,6 +24,8 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
   prune: async (line) => (await import('./cli/prune.ts')).prune(line),
   'environments list': async (line) => (await import('./cli/environments.ts')).listBuilt(line),
   'environments clear': async (line) => (await import('./cli/environments.ts')).clearBuilt(line),
+  backup: async (line) => (await import('./cli/backup.ts')).backup(line),
+  restore: async (line) => (await import('./cli/backup.ts')).restore(line),
   recover: async (line) => (await import('./cli/recover.ts')).recover(line),
   doctor: async (line) => (await import('./cli/doctor.ts')).doctor(line),
   help: async () => console.log((await import('./cli/command-line.ts')).helpText),

@@ -227,6 +227,8 @@ const commands = {
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
+  backup: { flags: ['data-dir'], words: ['FILE'] },
+  restore: { flags: ['data-dir'], words: ['FILE'] },
   doctor: {
     flags: [
       'data-dir',
@@ -352,6 +354,8 @@ Commands
   prune               Delete the output, logs and records of devboxes, commands, jobs and runs that ended some time ago
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
+  backup FILE         Write all data of the service, and of the console around it, to a tar file; both may be running
+  restore FILE        Create the data folder, and that of the console, from a backup
   recover             Restore devboxes, snapshots and objects whose database records are lost. Stop the service first
   doctor              Check the host and the service; exits with 1 if there is a problem
   help                Show this help

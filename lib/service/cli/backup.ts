@@ -1,0 +1,225 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { text } from 'node:stream/consumers'
+import { sizeText } from '#lib/service/kit/amounts.ts'
+import { StartError } from '#lib/service/kit/errors.ts'
+import { spawnProcess } from '#lib/service/kit/spawn.ts'
+import { databaseName } from '#lib/service/store/data-dir.ts'
+import { inspectDatabase, openDatabase } from '#lib/service/store/database.ts'
+import { namesIn } from '#lib/service/store/lost-and-found.ts'
+import { schemaVersion } from '#lib/service/store/schema.ts'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { CommandLine } from './command-line.ts'
+
+/** Of the service's data folder. Environments and agents are rebuilt on demand; the rest belongs to a running service. */
+const serviceFolders = ['devboxes', 'snapshots', 'objects', 'blueprints', 'runs', 'agents']
+const serviceFiles = ['api-key', 'secrets-key', 'retention-since']
+const consoleFolders = ['recordings']
+const consoleFiles = /^(session-secret|vapid-keys|.*\.key)$/
+const consoleDatabase = /^\w+\.sqlite$/
+const manifestName = 'backup.json'
+const maxRounds = 20
+
+interface Manifest {
+  version: string
+  schema: number
+  create_time_ms: number
+  /** Devboxes, snapshots and blueprints whose disks are in a container engine, not in the backup. */
+  elsewhere: number
+}
+
+/**
+ * Writes the data of a service, and of the console it belongs to, to one tar file. Both may be running: databases are
+ * copied consistently, and every disk that the copied database names is in the file.
+ */
+export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
+  const database = join(dataDir, databaseName)
+  if (!existsSync(database)) throw new StartError(`${dataDir} is not the data folder of a service`)
+  const file = resolve(given)
+  if (existsSync(file)) throw new StartError(`${file} already exists`)
+  const [part, staging] = [`${file}.part`, `${file}.staging`]
+  for (const left of [part, staging]) rmSync(left, { recursive: true, force: true })
+  mkdirSync(staging, { recursive: true, mode: 0o700 })
+  try {
+    writeFileSync(part, '', { mode: 0o600 })
+    const warnings = new Set<string>()
+    const add = async (prefix: string, folder: string, paths: readonly string[]) => {
+      for (const line of await appendToTar(part, prefix, folder, paths)) warnings.add(line)
+    }
+    await add('service', dataDir, present(dataDir, [...serviceFolders, ...serviceFiles]))
+    await copyAxons(dataDir, staging)
+    const consoleDir = consoleOf(dataDir)
+    if (consoleDir !== undefined) await addConsole(consoleDir, staging, add)
+    await add('service', staging, present(staging, ['axons']))
+    const elsewhere = await addDatabase(dataDir, staging, add)
+    const manifest: Manifest = {
+      version: packageJson.version,
+      schema: schemaVersion,
+      create_time_ms: Date.now(),
+      elsewhere,
+    }
+    writeFileSync(join(staging, manifestName), `${JSON.stringify(manifest, null, 2)}\n`)
+    await add('.', staging, [manifestName])
+    renameSync(part, file)
+    for (const warning of warnings) console.error(warning)
+    if (elsewhere > 0) console.error(`${elsewhereText(elsewhere)}, which this backup doesn't include`)
+    const what = consoleDir === undefined ? 'the service' : 'the service and the console'
+    console.log(`Backed up ${what} to ${file} (${sizeText(statSync(file).size)}). It contains keys: keep it private`)
+  } finally {
+    for (const left of [part, staging]) rmSync(left, { recursive: true, force: true })
+  }
+}
+
+/** Creates the data folders from a backup. Changes nothing if there is one already. */
+export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => {
+  const file = resolve(given)
+  if (!existsSync(file)) throw new StartError(`${file} doesn't exist`)
+  const consoleDir = dirname(dataDir)
+  if (namesIn(dataDir).length > 0) throw new StartError(`${dataDir} isn't empty; restore into a new folder`)
+  mkdirSync(consoleDir, { recursive: true, mode: 0o700 })
+  const unpacked = join(consoleDir, `restoring-${basename(dataDir)}`)
+  rmSync(unpacked, { recursive: true, force: true })
+  mkdirSync(unpacked, { mode: 0o700 })
+  try {
+    await tar(['--extract', '--preserve-permissions', '--numeric-owner', '--file', file, '--directory', unpacked])
+    const manifest = readManifest(unpacked, file)
+    if (manifest.schema > schemaVersion)
+      throw new StartError(
+        `${file} was written by Devdeck ${manifest.version}, which is newer; restore it with that release`,
+      )
+    const { problem } = inspectDatabase(join(unpacked, 'service', databaseName))
+    if (problem !== undefined) throw new StartError(`The database in ${file} can't be used: ${problem}`)
+    const consoleNames = namesIn(join(unpacked, 'console'))
+    const taken = consoleNames.filter((name) => existsSync(join(consoleDir, name)))
+    if (taken.length > 0)
+      throw new StartError(`${consoleDir} already has ${taken.join(', ')} of a console; restore into a new folder`)
+    rmSync(dataDir, { recursive: true, force: true })
+    renameSync(join(unpacked, 'service'), dataDir)
+    for (const name of consoleNames) renameSync(join(unpacked, 'console', name), join(consoleDir, name))
+    const made = new Date(manifest.create_time_ms).toISOString()
+    console.log(`Restored the backup of ${made} to ${consoleNames.length > 0 ? consoleDir : dataDir}`)
+    if (manifest.elsewhere > 0) console.error(`${elsewhereText(manifest.elsewhere)}, which the backup doesn't include`)
+  } finally {
+    rmSync(unpacked, { recursive: true, force: true })
+  }
+}
+
+const elsewhereText = (count: number) =>
+  `${count} of the devboxes, snapshots and blueprints have their disks in a container engine`
+
+type Add = (prefix: string, folder: string, paths: readonly string[]) => Promise<void>
+
+/** The console's data folder, if this service is embedded in one. */
+const consoleOf = (dataDir: string): string | undefined => {
+  const parent = dirname(dataDir)
+  return namesIn(parent).some((name) => name === 'session-secret' || consoleDatabase.test(name)) ? parent : undefined
+}
+
+const addConsole = async (folder: string, staging: string, add: Add) => {
+  const names = readdirSync(folder)
+  await add('console', folder, [...present(folder, consoleFolders), ...names.filter((name) => consoleFiles.test(name))])
+  const copies = join(staging, 'console')
+  mkdirSync(copies, { mode: 0o700 })
+  const databases = names.filter((name) => consoleDatabase.test(name))
+  for (const name of databases) copyDatabase(join(folder, name), join(copies, name))
+  await add('console', copies, databases)
+}
+
+const copyAxons = async (dataDir: string, staging: string) => {
+  const databases = namesIn(join(dataDir, 'axons')).filter((name) => name.endsWith('.db'))
+  if (databases.length > 0) mkdirSync(join(staging, 'axons'), { mode: 0o700 })
+  for (const name of databases) copyDatabase(join(dataDir, 'axons', name), join(staging, 'axons', name))
+}
+
+/**
+ * The database goes last, with all that it names: what was created while the disks were copied is added first. Returns
+ * the number of disks that are in a container engine.
+ */
+const addDatabase = async (dataDir: string, staging: string, add: Add): Promise<number> => {
+  const copy = join(staging, databaseName)
+  const done = new Set(['devboxes', 'snapshots', 'objects', 'blueprints'].flatMap((kind) => existing(dataDir, kind)))
+  for (let round = 0; round < maxRounds; round++) {
+    rmSync(copy, { force: true })
+    copyDatabase(join(dataDir, databaseName), copy)
+    const { local, elsewhere } = disksOf(copy)
+    const missing = local.filter((path) => !done.has(path))
+    if (missing.length === 0) {
+      await add('service', staging, [databaseName])
+      return elsewhere
+    }
+    const there = present(dataDir, missing)
+    await add('service', dataDir, there)
+    for (const path of there) done.add(path)
+  }
+  throw new StartError('Devboxes and snapshots are created and deleted faster than they can be copied; try again later')
+}
+
+const disksOf = (file: string): { local: string[]; elsewhere: number } => {
+  const database = openDatabase(file)
+  try {
+    const rows = database
+      .prepare(`
+        SELECT 'devboxes/' || id AS path, engine FROM devboxes WHERE status NOT IN ('shutdown', 'failure', 'queued', 'provisioning')
+        UNION ALL SELECT 'snapshots/' || id, engine FROM snapshots WHERE status = 'complete'
+        UNION ALL SELECT 'objects/' || id, 'local' FROM objects WHERE state = 'READ_ONLY'
+        UNION ALL SELECT 'blueprints/' || id, iif(image IS NULL, 'local', 'container') FROM blueprints
+          WHERE state = 'created' AND status = 'build_complete'`)
+      .all() as { path: string; engine: string }[]
+    return {
+      local: rows.filter(({ engine }) => engine === 'local').map(({ path }) => path),
+      elsewhere: rows.filter(({ engine }) => engine !== 'local').length,
+    }
+  } finally {
+    database.close()
+  }
+}
+
+const existing = (dataDir: string, kind: string) => namesIn(join(dataDir, kind)).map((name) => `${kind}/${name}`)
+
+const present = (folder: string, paths: readonly string[]) => paths.filter((path) => existsSync(join(folder, path)))
+
+const copyDatabase = (from: string, to: string) => {
+  const database = new DatabaseSync(from, { readOnly: true, timeout: 30_000 })
+  try {
+    database.prepare('VACUUM INTO ?').run(to)
+  } finally {
+    database.close()
+  }
+}
+
+const readManifest = (folder: string, file: string): Manifest => {
+  const manifest = join(folder, manifestName)
+  if (!existsSync(manifest)) throw new StartError(`${file} is not a complete backup of Devdeck`)
+  return JSON.parse(readFileSync(manifest, 'utf8'))
+}
+
+/** Returns what tar noticed, such as a file that changed while it was read. */
+const appendToTar = async (
+  file: string,
+  prefix: string,
+  folder: string,
+  paths: readonly string[],
+): Promise<string[]> => {
+  if (paths.length === 0) return []
+  // Sockets and the folder of a devbox's running processes can't be restored.
+  const excluded = ['--exclude', 'devboxes/*/run', '--warning', 'no-file-ignored']
+  return tar(
+    [
+      ...['--append', '--file', file, '--directory', folder, '--numeric-owner', '--sparse', '--format', 'pax'],
+      ...['--xattrs', '--anchored', ...excluded, '--transform', `s,^,${prefix}/,SH`, '--null', '--files-from', '-'],
+    ],
+    paths.join('\0'),
+  )
+}
+
+const tar = async (args: readonly string[], input = ''): Promise<string[]> => {
+  const child = spawnProcess('tar', args, { stdio: ['pipe', 'ignore', 'pipe'] })
+  child.stdin.on('error', () => undefined).end(input)
+  const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number]>])
+  const lines = output.split('\n').filter((line) => line !== '' && !line.includes('Exiting with failure status'))
+  // 1: a file changed or disappeared while it was read.
+  if (code > 1) throw new StartError(`tar failed: ${lines.slice(-3).join('; ') || `exit code ${code}`}`)
+  return lines
+}
