@@ -25,6 +25,7 @@ import { ListPage } from '#components/list/list-page.tsx'
 import { readSort, sortRows, writeSort } from '#components/list/sort-rows.ts'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
+import { useSupport } from '#components/settings/support-queries.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -240,6 +241,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
   const chosen = useColumns(columns, list, 'jobColumns', savedColumns)
   const sort = readSort(params.sort, columns)
   const router = useRouter()
+  const canImport = useSupport('benchmarkJobs.import') !== 'no'
   const cancel = useMutation(benchmarkRunMutations.cancelJob())
   const create = (
     <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
@@ -256,9 +258,11 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
             <ButtonLink href={paths.trend()} prefetch={false} icon={ChartLine}>
               Trend
             </ButtonLink>
-            <Button icon={Upload} onClick={() => startImport(null)}>
-              Import jobs
-            </Button>
+            {canImport && (
+              <Button icon={Upload} onClick={() => startImport(null)}>
+                Import jobs
+              </Button>
+            )}
             {create}
           </>
         }
@@ -370,7 +374,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
         />
       </ListPage>
       {isCreating !== undefined && <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />}
-      <ImportDropZone onFile={startImport} />
+      {canImport && <ImportDropZone onFile={startImport} />}
       {importing && (
         <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
       )}

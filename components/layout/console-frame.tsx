@@ -12,6 +12,7 @@ import { HandOverAnnouncer } from '#components/alerts/people/hand-overs.tsx'
 import { NamePrompt } from '#components/alerts/people/name-prompt.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { clusterQueries } from '#components/cluster/queries.ts'
+import { supportQueries } from '#components/settings/support-queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
@@ -25,6 +26,7 @@ import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import type { ClusterView } from '#lib/protocol/cluster.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
+import type { ServiceSupport } from '#lib/protocol/support.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu, AccountName } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
@@ -53,6 +55,7 @@ const PrintedAddress = () =>
 export interface ConsoleFrameProps {
   session: SessionView
   cluster: ClusterView | undefined
+  support: ServiceSupport | undefined
   sidebarCollapsed: boolean
   isolationNoticeSeen: boolean
   children: ReactNode
@@ -61,12 +64,14 @@ export interface ConsoleFrameProps {
 export const ConsoleFrame = ({
   session,
   cluster,
+  support,
   sidebarCollapsed,
   isolationNoticeSeen,
   children,
 }: ConsoleFrameProps) => {
   useQuery({ ...sessionQueries.get(), initialData: session })
   useQuery({ ...clusterQueries.known(), initialData: cluster })
+  useQuery({ ...supportQueries.current(), initialData: support })
   // During render, because children call the console from their first effect.
   setPageAccount(session.account.id)
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)

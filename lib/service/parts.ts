@@ -83,6 +83,7 @@ export const startParts = async (base: ServiceBase) => {
   return {
     version: packageJson.version,
     isolation: engines.isolation,
+    canBuildBlueprints: engines.images !== undefined || engines.of('local').isolation !== 'none',
     createdAtMs: statSync(join(dataDir.path, databaseName)).birthtimeMs,
     now: Date.now,
     store,

@@ -1,5 +1,5 @@
 import { type Contract, contract } from '#lib/contract/index.ts'
-import { implement, type Route } from '#lib/service/http/implement.ts'
+import { implement, notImplemented, type Route } from '#lib/service/http/implement.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import type { Deps } from '#lib/service/parts.ts'
 import { agentRoutes } from './agents.ts'
@@ -25,11 +25,21 @@ import { secretRoutes } from './secrets.ts'
 import { snapshotRoutes } from './snapshots.ts'
 import { terminalRoutes } from './terminals.ts'
 
-export const contractRoutes = (deps: Deps): Route[] => Object.values(routesOf(deps)).flat()
+export const contractRoutes = (deps: Deps): Route[] => {
+  const operations: string[] = []
+  const routes = Object.values(routesOf(deps, operations)).flat()
+  for (const { endpoint, handler } of routes) {
+    const isOffered = endpoint.id !== contract.blueprints.create.id || deps.canBuildBlueprints
+    if (isOffered && handler !== notImplemented && !endpoint.id.startsWith('hostedOnly.')) operations.push(endpoint.id)
+  }
+  return routes
+}
 
 /** The type requires exactly the resources of the contract. */
-const routesOf = (deps: Deps): Record<keyof Contract, Route[]> => ({
-  health: implement(contract.health, { check: () => ({ status: 'ok' as const, version: deps.version }) }),
+const routesOf = (deps: Deps, operations: readonly string[]): Record<keyof Contract, Route[]> => ({
+  health: implement(contract.health, {
+    check: () => ({ status: 'ok' as const, version: deps.version, operations: [...operations] }),
+  }),
   accounts: implement(contract.accounts, {
     me: ({ account: id }) => ({
       id,

@@ -1,0 +1,24 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
+import type { ServiceSupport, Support } from '#lib/protocol/support.ts'
+
+const supportKey = ['support'] as const
+
+export const supportQueries = {
+  /** Read once per page load. Later calls of the page may teach the console more. */
+  current: () =>
+    queryOptions({
+      queryKey: supportKey,
+      queryFn: ({ signal }) => fetchConsoleJson<ServiceSupport>('/api/support', signal),
+      staleTime: 60_000,
+      refetchInterval: false,
+    }),
+}
+
+/** Whether the service offers an operation, by its id in the contract, such as `logs.tail`. */
+export const useSupport = (endpointId: string): Support =>
+  useQuery(supportQueries.current()).data?.operations[endpointId] ?? 'unknown'
+
+/** Why a control is disabled, or null if the service may offer the operation. */
+export const useUnsupportedReason = (endpointId: string): string | null =>
+  useSupport(endpointId) === 'no' ? 'This service doesn’t offer this operation' : null
