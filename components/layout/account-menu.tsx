@@ -1,6 +1,6 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
-import { ArrowLeftRight, CircleUser, Keyboard, LogOut, Settings, ShieldAlert, UserPlus } from 'lucide-react'
+import { ArrowLeftRight, BookOpen, CircleUser, Keyboard, LogOut, Settings, ShieldAlert, UserPlus } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { Badge } from '#components/ui/badge.tsx'
 import { classes } from '#components/ui/classes.ts'
@@ -10,6 +10,7 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
+import { recentItems } from './palette/recent.ts'
 import { sessionMutations } from './session-queries.ts'
 
 export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp: () => void }) => {
@@ -64,6 +65,7 @@ export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp:
           onSelect: () => switchTo.mutate(id),
         })),
         { label: 'Keyboard shortcuts', icon: Keyboard, hint: '?', onSelect: onHelp },
+        { label: 'Docs', icon: BookOpen, onSelect: () => router.push(paths.docs()) },
         { label: 'Settings', icon: Settings, onSelect: () => router.push(paths.settings()) },
         {
           label: 'Add account',
@@ -97,11 +99,15 @@ export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp:
 export const useSignOut = () =>
   useMutation({
     ...sessionMutations.signOut(),
-    onSuccess: (hasOtherAccount) => location.assign(hasOtherAccount ? paths.overview() : paths.signIn()),
+    onSuccess: (hasOtherAccount, scope) => {
+      if (scope === 'all') recentItems.clearAll()
+      else recentItems.clear()
+      location.assign(hasOtherAccount ? paths.overview() : paths.signIn())
+    },
     onError: toast.failed('Couldn’t sign out'),
   })
 
-const useSwitch = () =>
+export const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),

@@ -278,6 +278,7 @@ const sections: { label: string; href: string }[] = [
   { label: 'Shift report', href: paths.shiftReport() },
   { label: 'Side by side', href: paths.sideBySide() },
   { label: 'Keyboard shortcuts', href: paths.shortcuts() },
+  { label: 'Docs', href: paths.docs() },
 ]
 
 const locate = (pathname: string) => {

@@ -58,6 +58,8 @@ export const paths = {
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
   shortcuts: () => '/settings/shortcuts',
+  docs: () => '/docs',
+  doc: (page: string, anchor = '') => `/docs/${page}${anchor && `#${anchor}`}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,
   addAccount: () => '/sign-in?add=1',
 }

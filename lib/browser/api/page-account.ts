@@ -10,6 +10,8 @@ export const setPageAccount = (id: string): void => {
   if (typeof window !== 'undefined') pageAccount ??= encodeURIComponent(id)
 }
 
+export const pageAccountId = (): string | undefined => pageAccount
+
 export const isPageAccount = (id: string): boolean =>
   pageAccount === undefined || pageAccount === encodeURIComponent(id)
 
