@@ -81,7 +81,7 @@ test('the palette runs page actions, and their dialogs restore focus', async ({ 
     await expect(page.getByRole('dialog')).toHaveCount(0)
     await expect(page.getByRole('button', { name: button })).toBeFocused()
   }
-  await choose('sql', /^SQL tab/)
+  await choose('sql', /SQL$/)
   await expect(page.getByRole('textbox', { name: 'Statements' })).toBeVisible()
   await choose(`http://elsewhere/axons/${id}?tab=events`, /^acted on/)
   await expect(page).toHaveURL(`${product.url}/axons/${id}`)

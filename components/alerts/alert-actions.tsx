@@ -131,6 +131,7 @@ export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false
   return (
     <DropdownMenu
       label={`Actions for ${name}`}
+      isOverflow={isOnPage}
       trigger={<IconButton size={isOnPage ? 'md' : 'sm'} icon={Ellipsis} label={`More actions for ${name}`} />}
       items={[
         ...(isOnPage

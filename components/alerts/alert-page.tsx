@@ -45,7 +45,7 @@ export const AlertPage = ({ id, isLocal }: AlertPageProps) => {
   const live = feed.open.find((alert) => alert.id === id)
   useShownName(query.data && { id: encodeURIComponent(id), name: alertName(query.data) })
   return (
-    <DetailPage kind="alert" query={query}>
+    <DetailPage kind="alert" query={query} nameOf={alertName}>
       {(loaded) => <AlertDetail alert={live ?? loaded} isLocal={isLocal} />}
     </DetailPage>
   )

@@ -12,6 +12,7 @@ import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { LiveState } from '#components/ui/live-badge.tsx'
+import { PageActions } from '#components/ui/page-actions.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { formatZone } from '#components/ui/time-text.ts'
@@ -68,7 +69,7 @@ export const EventPanel = ({ id }: { id: string }) => {
   const isHidden = opened !== null && !log.isLoading && !shown.some(({ sequence }) => sequence === opened)
   return (
     <section aria-label="Events" className="space-y-2">
-      <div data-page-actions className="flex flex-wrap items-center gap-2">
+      <PageActions className="flex flex-wrap items-center gap-2">
         <FilterSelect
           label="Origin"
           any="Any origin"
@@ -114,9 +115,9 @@ export const EventPanel = ({ id }: { id: string }) => {
         >
           Publish event
         </Button>
-      </div>
+      </PageActions>
       {isPublishing && !changeRefusal(axon) && <PublishForm axonId={id} />}
-      <div data-page-actions className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
+      <PageActions className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status">
           <TailState log={log} />
         </p>
@@ -132,7 +133,7 @@ export const EventPanel = ({ id }: { id: string }) => {
         >
           Download events
         </Button>
-      </div>
+      </PageActions>
       {isHidden && <LinkedEvent axonId={id} sequence={opened} onClose={() => open(null)} />}
       {log.isLoading ? (
         <SkeletonRows columns={4} label="Loading the events" />

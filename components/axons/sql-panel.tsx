@@ -11,6 +11,7 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea, useTakesKeys } from '#components/ui/input.tsx'
+import { PageActions } from '#components/ui/page-actions.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCountOf } from '#lib/browser/format.ts'
@@ -96,12 +97,12 @@ export const SqlPanel = ({ id }: { id: string }) => {
             onKeyDown={submitOnCtrlEnter}
             onText={setParams}
           />
-          <div data-page-actions className="flex flex-wrap items-center gap-3">
+          <PageActions className="flex flex-wrap items-center gap-3">
             <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
               {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
             </Button>
             <p className="text-sm text-muted">Ctrl+Enter to run.{pieces.length > 1 && ' Runs as one transaction.'}</p>
-          </div>
+          </PageActions>
         </form>
         <SqlTables axonId={axon.id} onChoose={choose} />
       </div>

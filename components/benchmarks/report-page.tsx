@@ -8,6 +8,7 @@ import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { PageActions } from '#components/ui/page-actions.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { toast } from '#components/ui/toast.tsx'
@@ -51,7 +52,7 @@ export const ReportActions = ({ name, shared, url, tables = [], isLoaded }: Repo
       .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
       .catch(toast.failed(`Could not copy the ${name}`))
   return (
-    <>
+    <PageActions className="contents">
       <DropdownMenu
         label={`Export the ${name}`}
         trigger={
@@ -76,7 +77,7 @@ export const ReportActions = ({ name, shared, url, tables = [], isLoaded }: Repo
           onClose={() => setIsSharing(false)}
         />
       )}
-    </>
+    </PageActions>
   )
 }
 

@@ -137,6 +137,7 @@ const Header = ({ tab }: { tab: string }) => {
           </Button>
           <DropdownMenu
             label="More actions"
+            isOverflow
             trigger={<IconButton icon={Ellipsis} variant="secondary" label="More actions" />}
             items={[
               {

@@ -7,7 +7,7 @@ import { anchorOf } from '#lib/protocol/docs.ts'
 
 /** A page of the documentation. Rendered on the server, so that pages load no Markdown parser. */
 export const DocText = ({ markdown, isPage }: { markdown: string; isPage: (name: string) => boolean }) => (
-  <div className="max-w-prose space-y-4 text-lg [&_h2]:pt-4 [&_h2]:text-xl [&_h2]:font-semibold [&_h3]:pt-2 [&_h3]:text-lg [&_h3]:font-semibold [&_ol]:list-decimal [&_ol]:pl-5 [&_ul]:list-disc [&_ul]:pl-5">
+  <div className="max-w-4xl space-y-4 text-lg [&_li]:max-w-prose [&_p]:max-w-prose [&_h2]:pt-4 [&_h2]:text-xl [&_h2]:font-semibold [&_h3]:pt-2 [&_h3]:text-lg [&_h3]:font-semibold [&_ol]:list-decimal [&_ol]:pl-5 [&_ul]:list-disc [&_ul]:pl-5">
     <Markdown
       remarkPlugins={[remarkGfm]}
       components={{ ...components, a: ({ href = '', children }) => <DocLink {...{ href, children, isPage }} /> }}

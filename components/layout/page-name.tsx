@@ -28,3 +28,9 @@ export const useShownName = ({ id, name }: { id?: string; name?: string | null |
     return () => show(undefined)
   }, [id, name, show])
 }
+
+/** For pages rendered on the server. */
+export const ShownName = (shown: { id: string; name: string }) => {
+  useShownName(shown)
+  return null
+}

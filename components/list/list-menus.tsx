@@ -3,6 +3,7 @@ import dynamic from 'next/dynamic'
 import { type ReactNode, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { PageActions } from '#components/ui/page-actions.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/browser/format.ts'
@@ -64,7 +65,7 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
     ],
   }
   return (
-    <div data-page-actions className="ml-auto flex flex-wrap items-center justify-end gap-1">
+    <PageActions className="ml-auto flex flex-wrap items-center justify-end gap-1">
       <Button size="sm" variant="ghost" onClick={() => setDialog({ name: 'columns' })}>
         Columns
       </Button>
@@ -87,7 +88,7 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
       {dialog?.name === 'export' && (
         <ExportDialog source={source} params={params} format={dialog.format} columns={columns.shown} onClose={close} />
       )}
-    </div>
+    </PageActions>
   )
 }
 

@@ -6,6 +6,7 @@ import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
+import { PageActions } from '#components/ui/page-actions.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { RelativeTime, useShownZone } from '#components/ui/relative-time.tsx'
@@ -153,7 +154,7 @@ const Rows = ({ list, count, tools, children }: ListViewProps) => {
           <VisibleText max={300}>{problemOf(stale).message}</VisibleText>
         </Banner>
       )}
-      <div data-page-actions className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
+      <PageActions className="flex min-h-8 flex-wrap items-center gap-x-3 text-sm text-muted">
         <p role="status" className="tabular">
           {count ?? formatSize(size)}
         </p>
@@ -161,7 +162,7 @@ const Rows = ({ list, count, tools, children }: ListViewProps) => {
         {firstHref && <TextLink href={firstHref}>Back to newest</TextLink>}
         {list.refreshedAtMs !== undefined && <RefreshedAt ms={list.refreshedAtMs} />}
         {tools}
-      </div>
+      </PageActions>
       {children}
       {query.hasNextPage && <LoadMore list={list} />}
     </>

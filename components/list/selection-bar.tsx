@@ -3,6 +3,7 @@ import { type LucideIcon, Square, X } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
+import { PageActions } from '#components/ui/page-actions.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
@@ -144,10 +145,12 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
     <p role="status" className="tabular mr-2 ml-2 font-medium max-sm:grow">
       {status}
     </p>
-    <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
-      Clear selection
-    </Button>
-    <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
+    <PageActions className="contents">
+      <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
+        Clear selection
+      </Button>
+      <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
+    </PageActions>
   </section>
 )
 

@@ -19,7 +19,7 @@ import { DeleteRecording, Recorded } from './recording-list.tsx'
 import { RecordingPlayer } from './recording-player.tsx'
 
 export const RecordingDetail = ({ id }: { id: string }) => (
-  <DetailPage kind="recording" query={useQuery(recordingQueries.get(id))}>
+  <DetailPage kind="recording" query={useQuery(recordingQueries.get(id))} nameOf={titleOf}>
     {(recording) => (
       <>
         <Header recording={recording} />

@@ -4,6 +4,7 @@ import { LoaderCircle } from 'lucide-react'
 import Link from 'next/link'
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
 import { classes } from './classes.ts'
+import { useOfferedButton } from './page-actions.tsx'
 import { Tooltip } from './tooltip.tsx'
 
 export interface ButtonLook {
@@ -27,14 +28,17 @@ export const Button = ({
   children,
   className,
   onClick,
+  ref,
   ...rest
 }: ButtonProps) => {
   const isInert = Boolean(busy || disabledReason)
+  const offeredRef = useOfferedButton({ icon, disabledReason }, ref)
   const button = (
     <button
       type="button"
       data-button=""
       {...rest}
+      ref={offeredRef}
       {...inertProps(isInert, onClick)}
       aria-busy={busy || undefined}
       className={buttonClasses({ variant, size }, className)}
@@ -50,8 +54,13 @@ export const Button = ({
 
 export interface ButtonLinkProps extends ButtonLook, ComponentProps<typeof Link> {}
 
-export const ButtonLink = ({ variant, size, icon, children, className, ...rest }: ButtonLinkProps) => (
-  <Link data-button="" {...rest} className={buttonClasses({ variant, size }, className)}>
+export const ButtonLink = ({ variant, size, icon, children, className, ref, ...rest }: ButtonLinkProps) => (
+  <Link
+    data-button=""
+    {...rest}
+    ref={useOfferedButton({ icon }, ref)}
+    className={buttonClasses({ variant, size }, className)}
+  >
     <ButtonFace icon={icon}>{children}</ButtonFace>
   </Link>
 )
@@ -62,9 +71,15 @@ export const ButtonAnchor = ({
   icon,
   children,
   className,
+  ref,
   ...rest
 }: ButtonLook & ComponentProps<'a'>) => (
-  <a data-button="" {...rest} className={buttonClasses({ variant, size }, className)}>
+  <a
+    data-button=""
+    {...rest}
+    ref={useOfferedButton({ icon }, ref)}
+    className={buttonClasses({ variant, size }, className)}
+  >
     <ButtonFace icon={icon}>{children}</ButtonFace>
   </a>
 )

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
 import { IconButton } from './icon-button.tsx'
 import { useReturnFocus } from './overlay/use-return-focus.ts'
+import { NoPageActions } from './page-actions.tsx'
 
 export interface DialogProps {
   open: boolean
@@ -79,16 +80,17 @@ export const Modal = ({ onOpenChange, isDescribed = false, className, children }
           onEscapeKeyDown={keepForEditor}
           className={classes('animate-appear fixed z-40 shadow-overlay outline-none', className)}
         >
-          {children}
+          <NoPageActions>{children}</NoPageActions>
         </Primitive.Content>
       </Primitive.Portal>
     </Primitive.Root>
   )
 }
 
-/** In an editor that takes Tab, the first Escape only gives that key back. */
+/** In an editor that takes Tab, the first Escape only gives that key back; on a page of the palette, it goes back. */
 const keepForEditor = (event: globalThis.KeyboardEvent) => {
-  if (event.target instanceof Element && event.target.matches('[data-takes-tab]')) event.preventDefault()
+  const keepsEscape = event.target instanceof Element && event.target.matches('[data-takes-tab], [data-takes-escape]')
+  if (keepsEscape) event.preventDefault()
 }
 
 /** Focuses the dialog instead of an icon button, whose tooltip would swallow the first Escape. */

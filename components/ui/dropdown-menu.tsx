@@ -4,6 +4,7 @@ import Link from 'next/link'
 import { DropdownMenu as Menu } from 'radix-ui'
 import { type ReactElement, type ReactNode, useState } from 'react'
 import { classes } from './classes.ts'
+import { NoPageActions, type PaletteAction, useIsOffered, usePaletteActions } from './page-actions.tsx'
 
 export interface MenuAction {
   label: string
@@ -24,18 +25,36 @@ interface DropdownMenuProps {
   items: readonly MenuItem[]
   open?: boolean
   onOpenChange?: (open: boolean) => void
+  /** Holds more of the page's actions, which the command palette lists like those beside it. */
+  isOverflow?: boolean
   /** Takes over focus from the closed menu, in place of its trigger. */
   onClosed?: () => void
 }
 
-export const DropdownMenu = ({ trigger, label, align = 'end', items, onClosed, ...state }: DropdownMenuProps) => {
+export const DropdownMenu = ({
+  trigger,
+  label,
+  align = 'end',
+  items,
+  isOverflow = false,
+  onClosed,
+  ...state
+}: DropdownMenuProps) => {
   const [button, setButton] = useState<HTMLElement | null>(null)
+  const isOffered = useIsOffered()
+  usePaletteActions(() => {
+    if (!isOffered || !button?.checkVisibility()) return []
+    const actions = items.flatMap((item) => (isAction(item) ? [paletteActionOf(item, button)] : []))
+    return isOverflow ? actions : [{ label, items: actions }]
+  })
   return (
     // Not modal: aria-hidden elements could still receive focus.
     <Menu.Root modal={false} {...state}>
-      <Menu.Trigger asChild ref={(element) => setButton(element)}>
-        {trigger}
-      </Menu.Trigger>
+      <NoPageActions>
+        <Menu.Trigger asChild ref={(element) => setButton(element)}>
+          {trigger}
+        </Menu.Trigger>
+      </NoPageActions>
       {/* In the trigger's landmark, as screen readers skip content outside all landmarks. */}
       <Menu.Portal container={button?.closest<HTMLElement>('main, header')}>
         <Menu.Content
@@ -59,6 +78,22 @@ export const DropdownMenu = ({ trigger, label, align = 'end', items, onClosed, .
     </Menu.Root>
   )
 }
+
+const isAction = (item: MenuItem): item is MenuAction => item !== 'separator' && !('heading' in item)
+
+const paletteActionOf = (
+  { label, icon, disabledReason, onSelect, href }: MenuAction,
+  button: HTMLElement,
+): PaletteAction => ({
+  label,
+  icon,
+  disabledReason,
+  href,
+  run: () => {
+    button.focus()
+    onSelect?.()
+  },
+})
 
 /** `onBeforeSelect` moves focus to the trigger, so that a dialog opened by the item returns focus there. */
 const Item = ({ item, onBeforeSelect }: { item: MenuItem; onBeforeSelect: () => void }) => {

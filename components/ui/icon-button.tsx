@@ -4,6 +4,7 @@ import { LoaderCircle } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { inertProps } from './button.tsx'
 import { classes } from './classes.ts'
+import { useOfferedButton } from './page-actions.tsx'
 import { Tooltip } from './tooltip.tsx'
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
@@ -24,8 +25,10 @@ export const IconButton = ({
   disabledReason,
   className,
   onClick,
+  ref,
   ...rest
 }: IconButtonProps) => {
+  const offeredRef = useOfferedButton({ icon, disabledReason }, ref)
   const Icon = busy ? LoaderCircle : icon
   const name = disabledReason ? `${label}: ${disabledReason}` : label
   return (
@@ -33,6 +36,7 @@ export const IconButton = ({
       <button
         type="button"
         {...rest}
+        ref={offeredRef}
         {...inertProps(Boolean(busy || disabledReason), onClick)}
         aria-label={name}
         aria-busy={busy || undefined}

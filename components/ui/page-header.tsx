@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { CopyableId } from './copyable-id.tsx'
+import { PageActions } from './page-actions.tsx'
 import { VisibleText } from './visible-text.tsx'
 
 export interface PageHeaderProps {
@@ -25,9 +26,7 @@ export const PageHeader = ({ title, id, badge, description, actions, children }:
         {description && <p className="mt-0.5 max-w-prose text-lg text-muted">{description}</p>}
       </div>
       {actions && (
-        <div data-page-actions className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:*:px-2">
-          {actions}
-        </div>
+        <PageActions className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:*:px-2">{actions}</PageActions>
       )}
     </div>
     {children}

@@ -2,6 +2,7 @@
 import { Popover as Primitive } from 'radix-ui'
 import type { ReactElement, ReactNode } from 'react'
 import { classes } from './classes.ts'
+import { NoPageActions } from './page-actions.tsx'
 
 export interface PopoverProps {
   trigger: ReactElement
@@ -27,7 +28,7 @@ export const Popover = ({ trigger, label, align = 'end', className, children, ..
           className,
         )}
       >
-        {children}
+        <NoPageActions>{children}</NoPageActions>
       </Primitive.Content>
     </Primitive.Portal>
   </Primitive.Root>

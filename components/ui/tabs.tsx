@@ -3,6 +3,7 @@ import Link from 'next/link'
 import { useLayoutEffect, useRef } from 'react'
 import { classes } from './classes.ts'
 import { LinkPending } from './link-pending.tsx'
+import { usePaletteActions } from './page-actions.tsx'
 
 export interface Tab {
   id: string
@@ -16,9 +17,12 @@ export interface TabsProps {
   current: string
 }
 
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
+
 /** Tabs are links, so that each has an address. */
 export const Tabs = ({ label, tabs, current }: TabsProps) => {
   const strip = useRef<HTMLElement>(null)
+  usePaletteActions(() => [{ label: `Go to ${lowerFirst(label)} tab`, items: tabs.filter(({ id }) => id !== current) }])
   // On a narrow page only some tabs fit; scroll to the current one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the current tab changes
   useLayoutEffect(() => {

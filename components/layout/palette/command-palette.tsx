@@ -3,12 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import type { LucideIcon } from 'lucide-react'
 import {
+  ArrowLeftRight,
+  BookOpen,
   Box,
   Camera,
+  ChevronRight,
+  CircleDot,
   Clapperboard,
   ClipboardList,
   Columns2,
   DraftingCompass,
+  FileText,
   FlaskConical,
   FlaskRound,
   History,
@@ -23,6 +28,9 @@ import {
   Search,
   SendHorizontal,
   SquareTerminal,
+  SunMoon,
+  Timer,
+  Trash2,
   Trophy,
   UserPlus,
   Waypoints,
@@ -30,21 +38,28 @@ import {
 } from 'lucide-react'
 import { usePathname, useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useState } from 'react'
 import { executionQueries } from '#components/commands/queries.ts'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { chosen } from '#components/ui/choice/browser-choice.ts'
+import { classes } from '#components/ui/classes.ts'
 import { Modal } from '#components/ui/dialog.tsx'
+import { type PaletteAction, paletteActions } from '#components/ui/page-actions.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { themes } from '#lib/browser/frame/preferences.ts'
 import { keyCaps, useChosenKeys, useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
-import { useSignOut } from '../account-menu.tsx'
+import type { DocSection } from '#lib/protocol/docs.ts'
+import { useSignOut, useSwitch } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
 import { useDestinations } from '../navigation.ts'
+import { sessionQueries } from '../session-queries.ts'
 import { destinationKeys } from '../shortcuts.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
+import { docsQuery, excerptOf, findDocs } from './docs-search.ts'
+import { findEntries, type PaletteEntry, rankOf } from './entries.ts'
+import { type RecentThing, recentItems } from './recent.ts'
 import { kindOfId, maxSearched, type ResultKind, recordSearch, type SearchResult } from './record-search.ts'
 
 interface CommandPaletteProps {
@@ -62,131 +77,261 @@ export const CommandPalette = (props: CommandPaletteProps) => (
   </Modal>
 )
 
+interface Section {
+  heading: string
+  entries: readonly PaletteEntry[]
+  notes?: readonly string[]
+}
+
 const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
   const router = useRouter()
-  const signOut = useSignOut()
-  const terminalActions = useTerminalActions()
-  const [actionsOnPage] = useState(pageActions)
-  const chosenKeys = useChosenKeys()
   const [text, setText] = useState('')
   const query = text.trim()
-  const [selected, setSelected] = useState('')
-  const searchDevboxes = `search devboxes ${query}`
-  // Results arrive after the search entry; Enter opens the first result unless the user chose another entry.
-  const selectResult = (value: string) =>
-    setSelected((current) => (current === '' || current === searchDevboxes ? value : current))
-  const act = (action: () => void) => () => {
-    onClose()
-    action()
+  /** Entries whose pages are open, the last one in view. */
+  const [opened, setOpened] = useState<readonly PaletteEntry[]>([])
+  const page = opened.at(-1)
+  const sections = useSections(onHelp)
+  const found = useResults(page ? '' : query)
+  const docs = useDocs(query)
+  const shown = page
+    ? [{ heading: page.label, entries: query === '' ? (page.items ?? []) : findEntries(page.items ?? [], query) }]
+    : query === ''
+      ? sections
+      : searchSections(sections, query, found, docs)
+
+  const entries = shown.flatMap((section) => section.entries)
+  // The first entry, whatever arrives, until the user has chosen one.
+  const [picked, setPicked] = useState<string>()
+  const selected = entries.find(({ key }) => key === picked) ?? entries[0]
+
+  const openPage = (pages: readonly PaletteEntry[]) => {
+    setOpened(pages)
+    setText('')
+    setPicked(undefined)
   }
-  const go = (href: string) => act(() => router.push(href))
+  const choose = (entry: PaletteEntry) => {
+    const { items, run, href, disabledReason } = entry
+    if (disabledReason) return
+    if (items) return openPage([...opened, entry])
+    onClose()
+    if (run && !entry.key.startsWith('go ')) recentItems.add({ action: entry.key })
+    // After the palette has returned the focus, so that what opens returns it to the right element.
+    if (run) setTimeout(() => setTimeout(run))
+    if (href !== undefined) router.push(href)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const goesBack = event.key === 'Escape' || (event.key === 'Backspace' && text === '')
+    if (!page || !goesBack) return
+    event.preventDefault()
+    event.stopPropagation()
+    openPage(opened.slice(0, -1))
+  }
   return (
-    <Command label="Command palette" loop value={selected} onValueChange={setSelected}>
+    <Command
+      label="Command palette"
+      loop
+      shouldFilter={false}
+      value={selected?.key ?? ''}
+      // cmdk also reports the first entry of each list, which is no choice of the user.
+      onValueChange={(key) => setPicked(key === entries[0]?.key ? undefined : key)}
+    >
       <div className="flex items-center gap-2.5 border-b border-line px-4">
-        <Search aria-hidden className="size-4 text-muted" />
+        <Search aria-hidden className="size-4 shrink-0 text-muted" />
+        {opened.map(({ key, label }) => (
+          <span key={key} className="flex min-w-0 shrink-0 items-center gap-1 text-muted">
+            {label} <ChevronRight aria-hidden className="size-3.5" />
+          </span>
+        ))}
         <Command.Input
           value={text}
-          onValueChange={setText}
-          placeholder="Search by name or id, or go to a page"
-          className="h-12 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
+          onValueChange={(next) => {
+            setText(next)
+            setPicked(undefined)
+          }}
+          onKeyDown={onKeyDown}
+          data-takes-escape={page ? '' : undefined}
+          aria-description={page ? `${page.label}. Backspace goes back` : undefined}
+          placeholder={page ? 'Search' : 'Search by name or id, or run an action'}
+          className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
         />
       </div>
-      <Command.List className="max-h-[min(24rem,60dvh)] overflow-y-auto p-2">
-        <Group heading="Go to">
-          {useDestinations().map((destination) => (
-            <Entry
-              key={destination.href}
-              icon={destination.icon}
-              hint={<Keys keys={keyCaps(destinationKeys(destination, chosenKeys))} />}
-              onSelect={go(destination.href)}
-            >
-              {destination.label}
-            </Entry>
-          ))}
-          <Entry icon={History} onSelect={go(paths.evictionHistory())}>
-            Eviction history
-          </Entry>
-          <Entry icon={ClipboardList} onSelect={go(paths.shiftReport())}>
-            Shift report
-          </Entry>
-        </Group>
-        {query !== '' && (
-          // Mounted even without entries, to say why there are none.
-          <Group heading="Find" forceMount>
-            <Results query={query} onGo={go} onFirst={selectResult} />
-            {kindOfId(query) === undefined && (
-              <>
-                <Entry
-                  value={searchDevboxes}
-                  icon={Search}
-                  onSelect={go(paths.devboxes({ search: query.slice(0, 256) }))}
-                >
-                  Search devboxes for “{cutEnd(query, 60)}”
-                </Entry>
-                <Entry
-                  value={`search axons ${query}`}
-                  icon={Search}
-                  onSelect={go(paths.axons({ search: query.slice(0, 256) }))}
-                >
-                  Search axons for “{cutEnd(query, 60)}”
-                </Entry>
-              </>
-            )}
-          </Group>
-        )}
-        {actionsOnPage.length > 0 && (
-          <Group heading="On this page">
-            {actionsOnPage.map(({ label, run }) => (
-              <Entry key={label} value={`${label} on this page`} icon={Zap} onSelect={act(() => onceClosed(run))}>
-                {label}
-              </Entry>
+      <Command.List className="max-h-[min(26rem,60dvh)] scroll-py-2 overflow-y-auto p-2">
+        {shown.map(({ heading, entries, notes = [] }) => (
+          <Group key={heading} heading={heading}>
+            {entries.map((entry) => (
+              <Entry key={entry.key} entry={entry} onSelect={() => choose(entry)} />
+            ))}
+            {notes.map((note) => (
+              <p key={note} role="status" className="px-2 py-1 text-sm text-muted">
+                {note}
+              </p>
             ))}
           </Group>
+        ))}
+        {entries.length === 0 && page && (
+          <p role="status" className="px-2 py-1 text-sm text-muted">
+            No matches
+          </p>
         )}
-        {terminalActions.length > 0 && (
-          <Group heading="Terminal">
-            {terminalActions.map(({ label, icon, run }) => (
-              <Entry key={label} icon={icon} onSelect={act(run)}>
-                {label}
-              </Entry>
-            ))}
-          </Group>
-        )}
-        <Group heading="Console">
-          {themes.map((theme) => (
-            <Entry key={theme} icon={themeLabels[theme].icon} onSelect={act(() => setTheme(theme))}>
-              {themeLabels[theme].label}
-            </Entry>
-          ))}
-          <Entry
-            icon={Rows3}
-            onSelect={act(() => applyPreference('density', chosen('density') === '' ? 'compact' : ''))}
-          >
-            {chosen('density') === '' ? 'Compact rows' : 'Comfortable rows'}
-          </Entry>
-          <Entry icon={Keyboard} hint={<Keys keys={useShortcutKeys('help.open')} />} onSelect={act(onHelp)}>
-            Keyboard shortcuts
-          </Entry>
-          <Entry icon={UserPlus} onSelect={act(() => location.assign(paths.addAccount()))}>
-            Add account
-          </Entry>
-          <Entry icon={LogOut} onSelect={act(() => signOut.mutate('own'))}>
-            Sign out
-          </Entry>
-        </Group>
       </Command.List>
     </Command>
   )
 }
 
-interface ResultsProps {
-  query: string
-  onGo: (href: string) => () => void
-  onFirst: (value: string) => void
+/** Records come first, then pages, unless the text is how a page or an action of this page is named. */
+const searchSections = (
+  sections: readonly Section[],
+  query: string,
+  found: Section,
+  docs: readonly PaletteEntry[],
+): Section[] => {
+  const ranked = sections
+    .filter(({ heading }) => heading !== recentHeading)
+    .map(({ heading, entries }) => ({ heading, entries: findEntries(entries, query) }))
+  const isNamed = ({ heading, entries }: (typeof ranked)[number]) =>
+    (entries[0]?.rank ?? 0) >= (heading === pageHeading ? 3 : 4)
+  const named = ranked.filter(isNamed)
+  return [
+    ...named,
+    ...(found.entries.length > 0 ? [found] : []),
+    ...ranked.filter((section) => !named.includes(section)),
+    { heading: 'Docs', entries: docs },
+    { heading: 'Lists', entries: listSearches(query) },
+    ...(found.entries.length > 0 ? [] : [found]),
+  ].filter(({ entries, ...section }) => entries.length > 0 || 'notes' in section)
 }
 
+const listSearches = (query: string): PaletteEntry[] => {
+  if (kindOfId(query) !== undefined) return []
+  const search = query.slice(0, 256)
+  return [
+    { kind: 'devboxes', href: paths.devboxes({ search }) },
+    { kind: 'axons', href: paths.axons({ search }) },
+  ].map(({ kind, href }) => ({
+    key: `search ${kind}`,
+    label: `Search ${kind} for “${cutEnd(query, 60)}”`,
+    icon: Search,
+    href,
+  }))
+}
+
+const recentHeading = 'Recent'
+const pageHeading = 'On this page'
+const maxRecent = 6
+
+const useSections = (onHelp: () => void): Section[] => {
+  const pathname = usePathname()
+  const chosenKeys = useChosenKeys()
+  const helpKeys = useShortcutKeys('help.open')
+  const signOut = useSignOut()
+  const switchTo = useSwitch()
+  const others = useQuery({ ...sessionQueries.get(), enabled: false }).data?.others ?? []
+  const destinations = useDestinations()
+  const terminalActions = useTerminalActions()
+  const [actionsOnPage] = useState(paletteActions)
+  const [recent, setRecent] = useState(recentItems.read)
+  const onPage = actionsOnPage.map((action) => entryOfAction(action))
+  const terminal = terminalActions.map((action) => ({ key: `terminal ${action.label}`, ...action }))
+  const pages: PaletteEntry[] = [
+    ...destinations.map((each) => ({
+      key: `go ${each.href}`,
+      label: each.label,
+      icon: each.icon,
+      hint: <Keys keys={keyCaps(destinationKeys(each, chosenKeys))} />,
+      href: each.href,
+    })),
+    { key: 'go history', label: 'Eviction history', icon: History, href: paths.evictionHistory() },
+    { key: 'go report', label: 'Shift report', icon: ClipboardList, href: paths.shiftReport() },
+    { key: 'go docs', label: 'Docs', icon: BookOpen, href: paths.docs() },
+    { key: 'go shortcuts', label: 'Change keyboard shortcuts', icon: Keyboard, href: paths.shortcuts() },
+  ]
+  const isComfortable = chosen('density') === ''
+  const console: PaletteEntry[] = [
+    {
+      key: 'theme',
+      label: 'Change theme',
+      icon: SunMoon,
+      items: themes.map((theme) => ({ key: `theme ${theme}`, ...themeLabels[theme], run: () => setTheme(theme) })),
+    },
+    {
+      key: 'density',
+      label: isComfortable ? 'Compact rows' : 'Comfortable rows',
+      icon: Rows3,
+      run: () => applyPreference('density', isComfortable ? 'compact' : ''),
+    },
+    {
+      key: 'help',
+      label: 'Keyboard shortcuts',
+      icon: Keyboard,
+      hint: <Keys keys={helpKeys} />,
+      run: onHelp,
+    },
+    ...(others.length > 0
+      ? [
+          {
+            key: 'switch',
+            label: 'Switch account',
+            icon: ArrowLeftRight,
+            items: others.map(({ id, name }) => ({
+              key: `switch ${id}`,
+              label: name.slice(0, 60),
+              icon: ArrowLeftRight,
+              run: () => switchTo.mutate(id),
+            })),
+          },
+        ]
+      : []),
+    { key: 'add-account', label: 'Add account', icon: UserPlus, run: () => location.assign(paths.addAccount()) },
+    { key: 'sign-out', label: 'Sign out', icon: LogOut, run: () => signOut.mutate('own') },
+  ]
+  const runnable = [...onPage, ...terminal, ...console].flatMap((entry: PaletteEntry) => [
+    entry,
+    ...(entry.items ?? []),
+  ])
+  const lately = recent
+    .flatMap((item): PaletteEntry[] => {
+      if (!('action' in item)) return item.href === pathname ? [] : [entryOfThing(item)]
+      const entry = runnable.find(({ key }) => key === item.action)
+      return entry ? [{ ...entry, key: `recent ${entry.key}` }] : []
+    })
+    .slice(0, maxRecent)
+  const forget = () => {
+    recentItems.clear()
+    setRecent([])
+  }
+  return [
+    { heading: recentHeading, entries: lately },
+    { heading: pageHeading, entries: onPage },
+    { heading: 'Terminal', entries: terminal },
+    { heading: 'Go to', entries: pages },
+    {
+      heading: 'Console',
+      entries:
+        recent.length > 0
+          ? [...console, { key: 'forget', label: 'Clear recent items', icon: Trash2, run: forget }]
+          : console,
+    },
+  ].filter(({ entries }) => entries.length > 0)
+}
+
+const entryOfAction = (action: PaletteAction, within = 'page'): PaletteEntry => {
+  const key = `${within} ${action.label}`
+  const icon = action.icon ?? (action.items || action.href !== undefined ? undefined : Zap)
+  return { ...action, key, icon, items: action.items?.map((item) => entryOfAction(item, `${key} ›`)) }
+}
+
+const entryOfThing = ({ kind, id, name, href }: RecentThing): PaletteEntry => ({
+  key: `recent ${id}`,
+  label: name,
+  icon: resultIcons[kind as ResultKind] ?? (kind === 'alert' ? Timer : CircleDot),
+  hint: <Kind>{kind}</Kind>,
+  href,
+})
+
+const Kind = ({ children }: { children: ReactNode }) => <span className="shrink-0 text-sm text-muted">{children}</span>
+
 /** Records that match by name or id, searched once typing pauses. */
-const Results = ({ query, onGo, onFirst }: ResultsProps) => {
+const useResults = (query: string): Section => {
   const [settled, setSettled] = useState('')
   useEffect(() => {
     const timer = setTimeout(() => setSettled(query), pauseMs)
@@ -194,58 +339,50 @@ const Results = ({ query, onGo, onFirst }: ResultsProps) => {
   }, [query])
   const { data } = useQuery({ ...recordSearch(settled), enabled: settled.length >= minLength })
   const found = settled === query ? data : undefined
-  const entryValueOf = ({ kind, id }: SearchResult) => `${kind} ${id} ${query}`
-  const [firstResult] = found?.results ?? []
-  const first = firstResult && entryValueOf(firstResult)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per first result
-  useEffect(() => {
-    if (first) onFirst(first)
-  }, [first])
+  const heading = 'Find'
   const kindOfQuery = kindOfId(query)
-  if (query.length < minLength) return null
-  if (!found)
-    return (
-      <p role="status" className={noteClasses}>
-        {kindOfQuery ? `Looking for the ${kindOfQuery}` : 'Searching'}
-      </p>
-    )
-  return (
-    <>
-      {found.results.length === 0 && found.failed.length === 0 && (
-        <p role="status" className={noteClasses}>
-          {kindOfQuery ? `This account has no ${kindOfQuery} with this id` : 'No records match'}
-        </p>
-      )}
-      {found.results.map((result) => (
-        <Entry
-          key={result.id}
-          value={entryValueOf(result)}
-          icon={resultIcons[result.kind]}
-          hint={<span className="text-sm text-muted">{result.kind}</span>}
-          onSelect={onGo(result.href)}
-        >
-          <VisibleText max={80}>{result.name}</VisibleText>
-        </Entry>
-      ))}
-      {found.partial.length > 0 && (
-        <p className={noteClasses}>
-          Only the newest {maxSearched} were searched: {found.partial.map(pluralOf).join(', ')}
-        </p>
-      )}
-      {found.failed.length > 0 && (
-        <p className={noteClasses}>
-          Search failed, the service did not respond: {found.failed.map(pluralOf).join(', ')}
-        </p>
-      )}
-    </>
-  )
+  if (query.length < minLength) return { heading, entries: [] }
+  if (!found) return { heading, entries: [], notes: [kindOfQuery ? `Looking for the ${kindOfQuery}` : 'Searching'] }
+  const { results, failed, partial } = found
+  const isEmpty = results.length === 0 && failed.length === 0
+  return {
+    heading,
+    entries: results.map(entryOfResult),
+    notes: [
+      isEmpty && (kindOfQuery ? `This account has no ${kindOfQuery} with this id` : 'No records match'),
+      partial.length > 0 && `Only the newest ${maxSearched} were searched: ${partial.map(pluralOf).join(', ')}`,
+      failed.length > 0 && `Search failed, the service did not respond: ${failed.map(pluralOf).join(', ')}`,
+    ].filter((note) => note !== false),
+  }
 }
 
-const pluralOf = (kind: ResultKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
-const noteClasses = 'px-2 py-1 text-sm text-muted'
+const entryOfResult = ({ kind, id, name, href, isOfTrial }: SearchResult): PaletteEntry => ({
+  key: `${kind} ${id}`,
+  label: name,
+  icon: resultIcons[kind],
+  hint: <Kind>{isOfTrial ? 'devbox of a trial' : kind}</Kind>,
+  href,
+})
 
-/** Runs after the palette has restored focus, so that whatever `run` opens returns focus to the right button. */
-const onceClosed = (run: () => void) => setTimeout(() => setTimeout(run))
+const maxDocs = 4
+
+const useDocs = (query: string): PaletteEntry[] => {
+  const wanted = useDeferredValue(query)
+  const { data } = useQuery({ ...docsQuery(), enabled: wanted.length >= minLength })
+  if (!data || wanted.length < minLength) return []
+  return findDocs(data.sections, wanted, maxDocs).map((section) => entryOfDoc(section, wanted))
+}
+
+const entryOfDoc = ({ page, page_title, anchor, heading, text }: DocSection, query: string): PaletteEntry => ({
+  key: `doc ${page} ${anchor}`,
+  label: heading,
+  trail: anchor === '' ? undefined : [page_title],
+  detail: rankOf(heading, query) > 0 ? undefined : excerptOf(text, query),
+  icon: FileText,
+  href: paths.doc(page, anchor),
+})
+
+const pluralOf = (kind: ResultKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
 
 const pauseMs = 150
 const minLength = 2
@@ -262,62 +399,42 @@ const resultIcons: Record<ResultKind, LucideIcon> = {
   recording: Clapperboard,
 }
 
-const Group = ({ children, ...rest }: { heading: string; forceMount?: boolean; children: ReactNode }) => (
+const Group = ({ children, heading }: { heading: string; children: ReactNode }) => (
   <Command.Group
-    {...rest}
+    heading={heading}
     className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-muted"
   >
     {children}
   </Command.Group>
 )
 
-interface EntryProps {
-  icon: LucideIcon
-  hint?: ReactNode
-  value?: string
-  onSelect: () => void
-  children: ReactNode
-}
-
-const Entry = ({ icon: Icon, hint, value, onSelect, children }: EntryProps) => (
-  <Command.Item
-    value={value}
-    onSelect={onSelect}
-    className="flex min-h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 data-[selected=true]:bg-surface-2"
-  >
-    <Icon aria-hidden className="size-4 shrink-0 text-muted" />
-    <span className="min-w-0 flex-1 truncate">{children}</span>
-    {hint}
-  </Command.Item>
-)
-
-const containers = 'main [data-page-actions], main section[aria-label^="Selected"]'
-
-/** Actions of the current page: its header buttons, tabs and bulk actions. Running one clicks its button. */
-const pageActions = () => {
-  const actions = new Map<string, { label: string; run: () => void }>()
-  for (const container of document.querySelectorAll(containers))
-    for (const element of container.querySelectorAll<HTMLElement>('button, a[href]')) {
-      const label = labelOf(element)
-      if (label === '' || element.matches('[aria-disabled=true], [aria-current=page], :disabled')) continue
-      if (!element.checkVisibility()) continue
-      actions.set(label, { label, run: () => press(element) })
-    }
-  return [...actions.values()]
-}
-
-const labelOf = (element: HTMLElement): string => {
-  const label = (element.getAttribute('aria-label') ?? element.textContent ?? '').trim()
-  if (element.closest('nav')) return `${label} tab`
-  return element.getAttribute('aria-haspopup') === 'menu' ? `${label} …` : label
-}
-
-const press = (element: HTMLElement): void => {
-  element.focus()
-  // Opening a menu by key focuses its first item.
-  if (element.getAttribute('aria-haspopup') === 'menu')
-    element.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
-  else element.click()
+const Entry = ({ entry, onSelect }: { entry: PaletteEntry; onSelect: () => void }) => {
+  const { key, label, icon: Icon = ChevronRight, hint, trail = [], disabledReason, items, detail } = entry
+  return (
+    <Command.Item
+      value={key}
+      onSelect={onSelect}
+      className={classes(
+        'flex min-h-8 items-center gap-2.5 rounded-md px-2 py-1 data-[selected=true]:bg-surface-2',
+        disabledReason ? 'cursor-not-allowed text-muted' : 'cursor-pointer',
+      )}
+    >
+      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <span className="min-w-0 flex-1 truncate">
+        {trail.map((each) => (
+          <span key={each} className="text-muted">
+            {each} <span aria-hidden>› </span>
+          </span>
+        ))}
+        <VisibleText max={80}>{label}</VisibleText>
+        {items && ' …'}
+        {(disabledReason || detail) && (
+          <span className="block truncate text-xs text-muted">{disabledReason || detail}</span>
+        )}
+      </span>
+      {hint}
+    </Command.Item>
+  )
 }
 
 /** Terminal actions of the devbox shown on this page; empty on other pages. */

@@ -11,11 +11,12 @@ import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { blueprints } from '#lib/contract/blueprints.ts'
-import { devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
+import { type Devbox, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { type Recording, type RecordingList, titleOf } from '#lib/protocol/recordings.ts'
+import { rankOf } from './entries.ts'
 
 const pageApi = browserApi({
   axons,
@@ -33,6 +34,7 @@ type Api = typeof pageApi
 interface Named {
   id: string
   name?: string | null | undefined
+  initiator_type?: string | null | undefined
 }
 
 interface ListCall {
@@ -56,6 +58,8 @@ interface Kind<Item extends Named> {
 const kind = <Item extends Named>(kind: Kind<Item>) => kind as unknown as Kind<Named>
 
 const maxPerKind = 5
+/** Of these, the best matches are shown: the exact name may not be the newest. */
+const readPerKind = 50
 export const maxSearched = 200
 
 /** Lists own devboxes first, because hundreds of trials may share a name. */
@@ -155,6 +159,8 @@ export interface SearchResult {
   /** The id if it has no name. */
   name: string
   href: string
+  /** For a devbox of a benchmark trial. */
+  isOfTrial?: true
 }
 
 interface Found {
@@ -173,7 +179,16 @@ const resultOf = (kind: keyof typeof kinds, record: Named): SearchResult => ({
   id: record.id,
   name: record.name || record.id,
   href: kinds[kind].href(record),
+  ...(kind === 'devbox' && isOfTrial(record as Devbox) ? { isOfTrial: true } : {}),
 })
+
+/** Own records before those of trials; exact names before the starts of names, parts of names, and ids. */
+const bestFirst =
+  (search: string) =>
+  (one: SearchResult, other: SearchResult): number => {
+    const isTrial = ({ isOfTrial }: SearchResult) => Number(isOfTrial === true)
+    return isTrial(one) - isTrial(other) || rankOf(other.name, search) - rankOf(one.name, search)
+  }
 
 /** Finds a few records of each kind by part of their name, or one by its id. */
 export const recordSearch = (text: string, api: Api = pageApi, recordings = readRecordings) =>
@@ -195,7 +210,9 @@ export const recordSearch = (text: string, api: Api = pageApi, recordings = read
       const kindsWhere = (is: (answer: PromiseSettledResult<Found>) => boolean) =>
         searches.flatMap(([kind], at) => (is(answers[at] as PromiseSettledResult<Found>) ? kind : []))
       return {
-        results: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.results : [])),
+        results: answers
+          .flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.results : []))
+          .sort(bestFirst(text)),
         failed: kindsWhere(
           (answer) => answer.status === 'rejected' && !isMissing(answer.reason) && !isUnsupported(answer.reason),
         ),
@@ -217,11 +234,15 @@ const findByName = async (
   list: (query: ListCall['query']) => Promise<Page>,
 ): Promise<Found> => {
   const matches = ({ id, name }: Named) => contains(id, search) || contains(name, search)
-  let page = await list({ limit: maxPerKind, include_total_count: false, search })
+  let page = await list({ limit: readPerKind, include_total_count: false, search })
   const isIgnored = !page.rows.every(matches)
   if (isIgnored && page.has_more) page = await list({ limit: maxSearched, include_total_count: false, search })
-  const results = page.rows.filter(matches).slice(0, maxPerKind)
-  return { results: results.map((record) => resultOf(kind, record)), isPartial: isIgnored && page.has_more }
+  const results = page.rows
+    .filter(matches)
+    .map((record) => resultOf(kind, record))
+    .sort(bestFirst(search))
+    .slice(0, maxPerKind)
+  return { results, isPartial: isIgnored && page.has_more }
 }
 
 const readRecordings = async (signal: AbortSignal): Promise<readonly Recording[]> =>

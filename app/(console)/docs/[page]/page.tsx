@@ -1,6 +1,7 @@
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { DocText } from '#components/docs/markdown.tsx'
+import { ShownName } from '#components/layout/page-name.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 import { type DocPage, isDocPage, readDoc, sectionsOf } from '#lib/gateway/docs/docs.ts'
@@ -21,9 +22,11 @@ export default async function DocPageRoute({ params }: Props) {
   const { page } = await params
   if (!isDocPage(page)) notFound()
   const markdown = await readDoc(page)
+  const title = titleOf(page, markdown)
   return (
     <>
-      <PageHeader title={titleOf(page, markdown)} />
+      <ShownName id={page} name={title} />
+      <PageHeader title={title} />
       <DocText markdown={markdown} isPage={isDocPage} />
     </>
   )

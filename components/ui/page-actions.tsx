@@ -1,0 +1,91 @@
+'use client'
+import type { LucideIcon } from 'lucide-react'
+import {
+  type ComponentProps,
+  createContext,
+  type ReactNode,
+  type Ref,
+  use,
+  useCallback,
+  useEffect,
+  useRef,
+} from 'react'
+
+/** An action that the command palette offers while what declares it is on the page. */
+export interface PaletteAction {
+  label: string
+  icon?: LucideIcon
+  /** Why it isn't possible now; the palette shows it with this reason. */
+  disabledReason?: string | null
+  run?: () => void
+  href?: string
+  /** Opens a page of the palette with these actions. */
+  items?: readonly PaletteAction[]
+}
+
+type Source = () => readonly PaletteAction[]
+const sources = new Set<Source>()
+
+/** Offers actions in the command palette while the component is mounted. They are read when the palette opens. */
+export const usePaletteActions = (actionsOf: Source): void => {
+  const latest = useRef(actionsOf)
+  useEffect(() => {
+    latest.current = actionsOf
+  })
+  useEffect(() => {
+    const source = () => latest.current()
+    sources.add(source)
+    return () => void sources.delete(source)
+  }, [])
+}
+
+/** The actions of the page in view; one for each label. */
+export const paletteActions = (): PaletteAction[] => {
+  const actions = new Map<string, PaletteAction>()
+  for (const source of sources) for (const action of source()) actions.set(action.label, action)
+  return [...actions.values()]
+}
+
+const IsOffered = createContext(false)
+
+/** Buttons and menus in it are also actions of the command palette. */
+export const PageActions = ({ children, ...rest }: ComponentProps<'div'>) => (
+  <div data-page-actions {...rest}>
+    <IsOffered value={true}>{children}</IsOffered>
+  </div>
+)
+
+/** For what opens over the page, and for the button of a menu. */
+export const NoPageActions = ({ children }: { children: ReactNode }) => <IsOffered value={false}>{children}</IsOffered>
+
+export const useIsOffered = (): boolean => use(IsOffered)
+
+/** Returns a ref for a button that the palette offers if it is among the page's actions. */
+export const useOfferedButton = <Element extends HTMLElement>(
+  { icon, disabledReason }: Pick<PaletteAction, 'icon' | 'disabledReason'>,
+  ref: Ref<Element> | undefined,
+) => {
+  const isOffered = useIsOffered()
+  const element = useRef<Element | null>(null)
+  usePaletteActions(() => {
+    const button = element.current
+    if (!isOffered || !button?.checkVisibility()) return []
+    const name = button.getAttribute('aria-label') ?? button.textContent ?? ''
+    const label = (disabledReason ? name.replace(`: ${disabledReason}`, '') : name).trim()
+    const opensMore = button.getAttribute('aria-haspopup') !== null ? ' …' : ''
+    const run = () => {
+      // A dialog that opens returns the focus here.
+      button.focus()
+      button.click()
+    }
+    return [{ label: label + opensMore, icon, disabledReason, run }]
+  })
+  return useCallback(
+    (node: Element | null) => {
+      element.current = node
+      if (typeof ref === 'function') return ref(node)
+      if (ref) ref.current = node
+    },
+    [ref],
+  )
+}
