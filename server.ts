@@ -24,6 +24,8 @@ import { handleAsWebRequest } from '#lib/gateway/http/web-request.ts'
 import { limitUnauthenticatedConnections, reserveFileDescriptors } from '#lib/gateway/limits/connection-limit.ts'
 import { liveSocket } from '#lib/gateway/live/live-page.ts'
 import { checkSocket } from '#lib/gateway/live/self-check.ts'
+import { startMetrics } from '#lib/gateway/observability/metrics.ts'
+import { logRequest, observeRequest } from '#lib/gateway/observability/request-log.ts'
 import { acceptsForm, acceptsLargeBody } from '#lib/gateway/proxy/target.ts'
 import { closeSlots, createRegistry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'
 import { shareHeaders } from '#lib/gateway/shares/opened-share.ts'
@@ -85,7 +87,14 @@ const start = async (): Promise<void> => {
   server.off('request', respondStarting)
   // Not earlier: with an upgrade listener, Node would no longer reject upgrades that arrive during startup.
   limitUnauthenticatedConnections(server)
+  const metrics = await startMetrics()
+  shutdownSteps.splice(1, 0, () => metrics?.server.close())
   const serve = (request: IncomingMessage, response: ServerResponse) => {
+    if (metrics || config.logRequests)
+      observeRequest(request, response, (observed) => {
+        metrics?.observe(observed)
+        if (config.logRequests) logRequest(observed)
+      })
     if (!guardRequest(request, response, { dev, acceptsForm, publicHeaders: shareHeaders })) return
     if (acceptsLargeBody(request.method, request.url)) return void handleAsWebRequest(request, response, apiProxy)
     if (servePrecompressed?.(request, response)) return
@@ -107,6 +116,7 @@ const start = async (): Promise<void> => {
   void startReceivers(ending.signal)
 
   console.log(`Devdeck console on ${address}`)
+  if (metrics) console.log(`Metrics on http://${config.metrics?.host}:${metrics.server.port}/metrics`)
   if (embedded) console.log(`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`)
   console.log(
     embedded

@@ -94,6 +94,13 @@ const Environment = z.object({
       'must be a number of proxies or their addresses and networks, such as 1 or 10.0.0.0/8,::1',
     ),
   ),
+  DEVDECK_LOG: text('text').check(z.regex(/^(text|json)$/, 'must be text or json')),
+  DEVDECK_LOG_REQUESTS: text('').check(z.regex(/^[01]?$/, 'must be 0 or 1')),
+  DEVDECK_METRICS_PORT: text('').check(z.refine((value) => value === '' || isPort(value), portMessage)),
+  DEVDECK_METRICS_HOST: text('127.0.0.1').check(z.regex(/^[A-Za-z0-9.:-]+$/, 'must be a host name or an IP address')),
+  DEVDECK_SERVICE_ARGS: text('').check(
+    z.refine((value) => splitArguments(value) !== undefined, 'has a quote that is not closed'),
+  ),
   DEVDECK_BODY_STILL_SECONDS: z.pipe(
     text('30').check(z.regex(/^[1-9]\d{0,3}$/, 'must be a number of seconds from 1 to 9999')),
     z.transform(Number),
@@ -162,6 +169,12 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     /** Whether people may share reports by links that need no account. */
     areSharesEnabled: parsed.data.DEVDECK_SHARES !== 'off',
     signOn: signOnOf(parsed.data),
+    logFormat: parsed.data.DEVDECK_LOG as 'text' | 'json',
+    logRequests: parsed.data.DEVDECK_LOG_REQUESTS === '1',
+    metrics:
+      parsed.data.DEVDECK_METRICS_PORT === ''
+        ? undefined
+        : { host: parsed.data.DEVDECK_METRICS_HOST, port: Number(parsed.data.DEVDECK_METRICS_PORT) },
     /** Whether to trust this address's X-Forwarded-For; `hop` counts the proxies trusted so far. */
     isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,
     /** How long a request body may stall. */
@@ -179,7 +192,15 @@ const serviceFlags = (environment: z.output<typeof Environment>): string[] => [
     '--image': environment.DEVDECK_IMAGE,
   }).flatMap(([flag, value]) => (value === '' ? [] : [flag, value])),
   ...environment.DEVDECK_PLACEMENT.flatMap((constraint) => ['--placement', constraint]),
+  ...(splitArguments(environment.DEVDECK_SERVICE_ARGS) ?? []),
 ]
+
+/** Splits at spaces outside of quotes; undefined if a quote isn't closed. */
+function splitArguments(text: string): string[] | undefined {
+  const quoted = /'([^']*)'|"([^"]*)"/g
+  if (/['"]/.test(text.replaceAll(quoted, ''))) return undefined
+  return [...text.matchAll(/(?:'[^']*'|"[^"]*"|\S)+/g)].map(([word]) => word.replaceAll(quoted, '$1$2'))
+}
 
 /** Maps people to an API key: those whose `claim` equals or contains `value`. */
 export type SignOnRule = z.output<typeof Rules>[number]

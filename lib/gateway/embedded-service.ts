@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { backoffMs } from '#lib/client/backoff.ts'
 import { ConfigError } from './config.ts'
 import { listenOnOtherLoopback } from './http/loopback.ts'
+import { logError } from './observability/log.ts'
 import type { ServiceAddress } from './registry/registry.ts'
 
 interface EmbeddedService extends ServiceAddress {
@@ -76,7 +77,7 @@ export const startEmbeddedService = async (
     const { port } = new URL(url)
     while (!stopping) {
       const waitMs = Math.round(backoffMs(deaths++, restartBackoff))
-      console.error(`The embedded service ${reason}; restarting it in ${waitMs} ms`)
+      logError(`The embedded service ${reason}; restarting it in ${waitMs} ms`)
       await delay(waitMs, undefined, { ref: false })
       if (stopping) return
       try {

@@ -4,6 +4,7 @@ import { requireCaller } from './accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from './activity/activity.ts'
 import { HttpError, handleRequest, json } from './http/handle-request.ts'
 import { readJsonBody } from './http/json-body.ts'
+import { logInfo } from './observability/log.ts'
 import { readJob, valueAt } from './proxy/masking.ts'
 
 const RevealRequest = z.object({
@@ -28,7 +29,9 @@ export const revealValue = (request: Request): Promise<Response> =>
         const value = valueAt(await readJob(session.api_key, job_id), pointer)
         if (value === undefined) throw new HttpError('not_found', 'The job has no such value')
         const { id } = session.account
-        console.log(`Request ${requestId}: revealed ${JSON.stringify(pointer)} of job ${job_id} to account ${id}`)
+        logInfo(`Request ${requestId}: revealed ${JSON.stringify(pointer)} of job ${job_id} to account ${id}`, {
+          request_id: requestId,
+        })
         return json({ value })
       },
     )

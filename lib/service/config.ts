@@ -21,6 +21,10 @@ export interface ServiceConfig {
   /** Storage per account. Default: a share of the disk; 0: unlimited. */
   maxStorageBytes?: number
   pressure: Pressure
+  /** Address of metrics and readiness checks. */
+  metrics?: { host: string; port: number }
+  /** Logs each request. */
+  logRequests?: boolean
   /** 0: what has ended never expires. Default: 30 days. */
   keepEndedSeconds?: number
   datasets: readonly string[]

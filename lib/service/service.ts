@@ -7,11 +7,12 @@ import { dataDirProblem } from './engine/bubblewrap/host-files.ts'
 import { type EngineProbe, probeEngine } from './engine/choose-engine.ts'
 import { bracketed, isWildcard } from './http/host-check.ts'
 import type { Route } from './http/implement.ts'
-import { createListener } from './http/listener.ts'
+import { createListener, type OnResponse, type Responded } from './http/listener.ts'
 import { listen } from './http/server.ts'
 import { createUpgrades } from './http/upgrade.ts'
 import { isDiskFull, StartError } from './kit/errors.ts'
 import { logError, logFailure } from './kit/log.ts'
+import { startMetrics } from './metrics.ts'
 import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
 import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
@@ -75,7 +76,12 @@ export const createService = async (
     const deps = await startParts(base)
     const routes = contractRoutes(deps)
     const problem = watchFolder(dataDir, base.onClose)
-    const context = { ...createListenerContext(base, access, deps, routes), problem }
+    const observe = await startMetrics(base, deps, problem)
+    const onResponse: OnResponse = (responded) => {
+      observe?.(responded)
+      if (config.logRequests) logRequest(responded)
+    }
+    const context = { ...createListenerContext(base, access, deps, routes), problem, onResponse }
     http = await listen({ ...config, listener: createListener(context), upgrades: createUpgrades(context) })
     undo.push(http.drain)
     for (const message of [...choice.warnings, ...sealed]) logError({ level: 'warn', message })
@@ -105,6 +111,16 @@ export const createService = async (
     throw asStartError(error, config)
   }
 }
+
+const logRequest = ({ requestId, durationMs, isStream, isComplete, ...rest }: Responded) =>
+  logError({
+    level: 'info',
+    message: 'request',
+    request_id: requestId,
+    ...rest,
+    duration_ms: Math.round(durationMs),
+    ...(!isComplete && { disconnected: true }),
+  })
 
 const maxLogBytes = 4 * 2 ** 20
 const logCheckIntervalMs = 1000

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { openConsoleDatabase } from '../data-folder.ts'
+import { logError } from '../observability/log.ts'
 import { registry, slot } from '../registry/registry.ts'
 
 export interface RevokedSession {
@@ -36,7 +37,7 @@ export class RevokedSessions {
         .prepare('INSERT OR REPLACE INTO revoked_sessions VALUES (?, ?, ?)')
         .run(sid, untilMs, Number(isReplaced))
     } catch (error) {
-      console.error('A sign-out could not be stored and will be lost when the console restarts:', error)
+      logError('A sign-out could not be stored and will be lost when the console restarts', error)
       this.#unwritten.set(sid, { isReplaced })
     }
   }

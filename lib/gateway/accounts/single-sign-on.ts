@@ -21,6 +21,7 @@ import type { SignOnRule } from '../config.ts'
 import { cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { isCrossOrigin, originOfHost, type ReadHeader, sameOriginPath } from '../http/origin.ts'
+import { logError, logWarning } from '../observability/log.ts'
 import { registry } from '../registry/registry.ts'
 import { openingSecrets, sealingSecret } from './session-cookie.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
@@ -107,7 +108,7 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
     }
     if (!rule) {
       const who = `${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`
-      console.error(inOneLine(`No rule in DEVDECK_OIDC_ACCOUNTS matches ${who}`))
+      logWarning(inOneLine(`No rule in DEVDECK_OIDC_ACCOUNTS matches ${who}`))
       return withCookies(problemPage('sso-nobody', pending.next), done)
     }
     const account = await verifyKey(rule.api_key)
@@ -186,7 +187,7 @@ const pendingIn = async (header: ReadHeader): Promise<z.output<typeof PendingSig
 }
 
 const failed = (error: unknown, next: string): Response => {
-  console.error(inOneLine(`Single sign-on failed: ${reasonsOf(error).join(': ')}`))
+  logError(inOneLine(`Single sign-on failed: ${reasonsOf(error).join(': ')}`))
   return problemPage(problemIn(error), next)
 }
 

@@ -13,6 +13,7 @@ import { browserName } from '../http/browser-name.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import type { ReadHeader } from '../http/origin.ts'
 import { rowExport } from '../http/row-export.ts'
+import { logError } from '../observability/log.ts'
 import type { ProxiedCall, ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
@@ -108,7 +109,7 @@ const put = (account: string, { subject, ...activity }: Omit<Activity, 'id'>) =>
     activityStore().put(account, { ...activity, subject: subject?.slice(0, maxSubjectLength) ?? null })
   } catch (error) {
     // The call itself succeeded, and a full disk must not fail it.
-    console.error(`Could not record ${activity.operation}:`, error)
+    logError(`Could not record ${activity.operation}`, error)
   }
 }
 

@@ -5,6 +5,7 @@ import { devboxes } from '#lib/contract/devboxes.ts'
 import { personLabel } from '../accounts/person.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
 import type { KeyHolder } from '../accounts/types.ts'
+import { logError } from '../observability/log.ts'
 import type { ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
@@ -76,7 +77,7 @@ export const startReceivers = async (signal: AbortSignal): Promise<void> => {
   const opened = await Promise.all(stored.map(({ receiver }) => unseal(receiver.sealed)))
   for (const [index, { receiver }] of stored.entries())
     if (!opened[index])
-      console.error(`Receiver ${receiver.name} was sealed with another session secret; enter its URL again`)
+      logError(`Receiver ${receiver.name} was sealed with another session secret; enter its URL again`)
   const keys = [...configured.map(({ apiKey }) => apiKey()), ...opened.map((target) => target?.api_key)]
   await Promise.all([...new Set(keys)].map((key) => key !== undefined && watchAccount(key, signal)))
 }
@@ -102,8 +103,7 @@ const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void>
       store.setWatchedAccount(keyDigest, account)
       return alertBookFor({ account, api_key }).stay(api_key)
     } catch (error) {
-      if (attempt === 0)
-        console.error(`Receivers get no alerts until the service responds: ${(error as Error).message}`)
+      if (attempt === 0) logError(`Receivers get no alerts until the service responds: ${(error as Error).message}`)
       await pause(backoffMs(attempt, { firstMs: 1_000, maxMs: 45_000 }), signal)
     }
   }

@@ -4,6 +4,7 @@ import type { AlertOutcome } from '#lib/protocol/alert-outcomes.ts'
 import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol/alerts.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { openConsoleDatabase } from '../data-folder.ts'
+import { logError } from '../observability/log.ts'
 import { type Message, Outbox } from './delivery/outbox.ts'
 
 export interface AlertFilter {
@@ -122,7 +123,7 @@ export class AlertStore {
       this.problem = null
     } catch (error) {
       if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      if (this.problem === null) console.error('Could not store alerts:', error)
+      if (this.problem === null) logError('Could not store alerts', error)
       this.problem = (error as Error).message
     }
   }
@@ -160,6 +161,13 @@ export class AlertStore {
     return this.#rows('SELECT alert AS json FROM alerts WHERE account = ? AND id = ?', account, id)[0] as
       | Alert
       | undefined
+  }
+
+  /** Open alerts of all accounts by kind. */
+  countOpen(): { kind: string; total: number }[] {
+    const sql = `SELECT alert ->> '$.kind' AS kind, count(*) AS total FROM alerts
+      WHERE state IN ('new', 'acknowledged') GROUP BY 1`
+    return this.#prepare(sql).all() as { kind: string; total: number }[]
   }
 
   open(account: string): Alert[] {

@@ -4,6 +4,7 @@ import { Eviction, evictions, pendingCountHeader } from '#lib/contract/evictions
 import type { KeyHolder } from '../accounts/types.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
 import type { Asked } from '../live/topics.ts'
+import { logWarning } from '../observability/log.ts'
 import { keyAcceptedListeners } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 
@@ -277,7 +278,7 @@ export class EvictionWatch {
   /** `isPast`: no eviction can have been missed. */
   #countUnreadable(reason: string, isPast = false): void {
     if (this.unreadable.count === 0)
-      console.error(`Unreadable event in the eviction stream of account ${this.#holder.account.id}: ${reason}`)
+      logWarning(`Unreadable event in the eviction stream of account ${this.#holder.account.id}: ${reason}`)
     this.unreadable.count += 1
     if (!isPast && !this.#isUnreadable) {
       if (this.#unreadableRow.connections === 0) this.#unreadableRow.sinceMs = Date.now()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
+import { logError } from '../observability/log.ts'
 
 /** Thrown to fail a request; `handleRequest` maps it to the API's error format. */
 export class HttpError extends Error {
@@ -48,7 +49,7 @@ export const handleRequest = async (
     return await answer(requestId)
   } catch (error) {
     const refusal = error instanceof HttpError ? error : unexpected(error)
-    if (refusal !== error) console.error(`Request ${requestId} failed:`, error)
+    if (refusal !== error) logError(`Request ${requestId} failed`, error, { request_id: requestId })
     return json(errorBody(refusal, requestId), {
       status: errorStatus[refusal.code],
       headers: {

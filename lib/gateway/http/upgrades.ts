@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { accountHeader } from '#lib/protocol/session.ts'
+import { logError } from '../observability/log.ts'
 import { errorBody, HttpError, requestIdOf } from './handle-request.ts'
 import { type ReadHeader, requireSameOrigin } from './origin.ts'
 import { clientAddress, requireOwnHost } from './request-guards.ts'
@@ -92,7 +93,7 @@ const refuse = (socket: Duplex, error: unknown): void => {
       : new HttpError('internal', 'The console failed to handle the request; see its log')
   const requestId = requestIdOf(new Headers())
   // Omits the URL, which may contain a secret link.
-  if (refusal !== error) console.error(`Upgrade ${requestId} failed:`, error)
+  if (refusal !== error) logError(`Upgrade ${requestId} failed`, error, { request_id: requestId })
   const status = errorStatus[refusal.code]
   const body = JSON.stringify(errorBody(refusal, requestId))
   const headers = Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`)

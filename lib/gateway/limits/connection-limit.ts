@@ -3,16 +3,17 @@ import type { Socket } from 'node:net'
 import { createDescriptorReserve, createUnauthenticatedLimit, markAuthenticated } from '#lib/limits/connection-limit.ts'
 import { sessionOf } from '../accounts/session-cookie.ts'
 import { clientAddress } from '../http/request-guards.ts'
+import { logWarning } from '../observability/log.ts'
 
 /** Refuses connections that would leave too few file descriptors for service calls, databases and pages. */
 export const reserveFileDescriptors = (server: Server): void => {
   // Prepended, so that the HTTP server's own listener sees a connection that is already closing.
-  server.prependListener('connection', createDescriptorReserve('console', console.error))
+  server.prependListener('connection', createDescriptorReserve('console', logWarning))
 }
 
 /** Closes a client's oldest unauthenticated connection. Checks each request, because proxies share connections. */
 export const limitUnauthenticatedConnections = (server: Server): void => {
-  const count = createUnauthenticatedLimit(console.error)
+  const count = createUnauthenticatedLimit(logWarning)
   server.on('connection', (socket: Socket) => count(socket, clientAddress({ socket, headers: {} })))
   const classify = async (request: IncomingMessage) => {
     count(request.socket, clientAddress(request))

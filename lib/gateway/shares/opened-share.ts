@@ -3,6 +3,7 @@ import { truncate } from '#lib/protocol/report-words.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
 import { downloadRunLogs } from '../logs/run-logs.ts'
+import { logError } from '../observability/log.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { messagePage } from '../reports/html/document.ts'
 import { contentPolicy } from '../reports/html/style.ts'
@@ -91,7 +92,7 @@ const withShare = async (
     await countWrongKey(request.headers.get('x-devdeck-client') ?? 'unknown', 'Too many invalid links')
     return missingPage()
   } catch (error) {
-    if (!(error instanceof HttpError)) console.error('A shared report failed:', error)
+    if (!(error instanceof HttpError)) logError('A shared report failed', error)
     return problemPage(error instanceof HttpError ? error : new HttpError('internal', 'Unexpected error'))
   }
 }

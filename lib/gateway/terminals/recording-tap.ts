@@ -1,5 +1,6 @@
 import type { TerminalNotice } from '#lib/protocol/terminals.ts'
 import { HttpError } from '../http/handle-request.ts'
+import { logError } from '../observability/log.ts'
 import { TerminalRecording } from './recordings.ts'
 import type { ShellOutput } from './shell-output.ts'
 import type { Size } from './size-keeper.ts'
@@ -89,7 +90,7 @@ export class RecordingTap {
       changed(this.notice)
     } catch (error) {
       const isRefused = error instanceof HttpError
-      if (!isRefused) console.error('A recording could not be started:', error)
+      if (!isRefused) logError('A recording could not be started', error)
       changed({ t: 'recording', id: null, message: isRefused ? error.message : 'The recording could not be started' })
     } finally {
       this.#isStarting = false

@@ -4,6 +4,7 @@ import type { PtyControl } from '#lib/contract/terminals.ts'
 import { type HeldTerminal, type TerminalNotice, terminalClose } from '#lib/protocol/terminals.ts'
 import { trackStream } from '../accounts/open-streams.ts'
 import type { Session } from '../accounts/types.ts'
+import { logError, logInfo } from '../observability/log.ts'
 import { registry } from '../registry/registry.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
@@ -75,7 +76,7 @@ export class SharedTerminal implements OpenTerminal {
         if (this.#answers && this.#link.phase === 'live') this.#link.send(Buffer.from(bytes))
       },
       failed: (error) => {
-        console.error(`Terminal ${devboxId}/${name} could not be mirrored:`, error)
+        logError(`Terminal ${devboxId}/${name} could not be mirrored`, error)
         this.#size.nudge()
       },
     })
@@ -450,7 +451,7 @@ export class SharedTerminal implements OpenTerminal {
 
   /** Logs events and sizes, never input or output. */
   #log(what: string): void {
-    console.log(`Terminal ${this.devboxId}/${this.name} of ${this.accountId}: ${what}`)
+    logInfo(`Terminal ${this.devboxId}/${this.name} of ${this.accountId}: ${what}`)
   }
 }
 

@@ -4,6 +4,7 @@ import { backoffMs } from '#lib/client/backoff.ts'
 import { type PtyControl, shellEndedCode } from '#lib/contract/terminals.ts'
 import { type ShellInput, terminalClose } from '#lib/protocol/terminals.ts'
 import { closeWithTimeout, terminateWhenDead } from '../http/sockets.ts'
+import { logError } from '../observability/log.ts'
 import type { Size } from './size-keeper.ts'
 import { type Attached, attach, Ending, endingOf, isUnavailable } from './upstream.ts'
 
@@ -98,7 +99,7 @@ export class ShellLink {
         }
       } catch (error) {
         if (this.#disposed.signal.aborted) return
-        if (!(error instanceof Ending)) console.error('A terminal failed:', error)
+        if (!(error instanceof Ending)) logError('A terminal failed', error)
         this.#beginRest()
         this.#events.failed(
           error instanceof Ending

@@ -146,6 +146,9 @@ const Flags = z.object({
   'drain-seconds': z._default(integer(0, 3600), 2),
   'stop-with-parent': z._default(z.boolean(), false),
   'validate-answers': z._default(z.boolean(), false),
+  'metrics-port': z.optional(integer(0, 65_535)),
+  'metrics-host': z._default(hostName, '127.0.0.1'),
+  'log-requests': z._default(z.boolean(), false),
   account: z._default(text(accountPattern, `must be ${accountRule}`), 'local'),
   name: z.optional(text(/^[^\p{C}]{1,100}$/u, 'must be 1 to 100 printable characters')),
   'agent-name': z.optional(z.string()),
@@ -180,6 +183,7 @@ const gateFlags = [...reportChoices, 'console', 'jobs', 'rule', 'junit', 'markdo
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = [
+  'log-requests',
   'dry-run',
   'allow-private-network',
   'watch',
@@ -319,6 +323,10 @@ export const readCommandLine = (
     drainMs: flags.data['drain-seconds'] * 1000,
     gate: gateOf(flags.data),
     validateResponses: flags.data['validate-answers'],
+    ...(flags.data['metrics-port'] !== undefined && {
+      metrics: { host: flags.data['metrics-host'], port: flags.data['metrics-port'] },
+    }),
+    logRequests: flags.data['log-requests'],
     stopWithParent: flags.data['stop-with-parent'],
   }
 }
@@ -405,6 +413,9 @@ serve
   --drain-seconds N   Notice for running devboxes on SIGTERM or SIGINT (2). They start again with the
                       service. A second signal skips the wait
   --stop-with-parent  Exit when stdin closes
+  --metrics-port N    Serve /metrics for Prometheus, /healthz and /readyz on this port
+  --metrics-host ADDRESS  Address for them (127.0.0.1)
+  --log-requests      Log each request: id, operation, account, status and duration
   --validate-answers  Validate all responses against the contract
 
 keys add

@@ -92,6 +92,44 @@ describe('keys', () => {
   })
 })
 
+describe('--metrics-port', () => {
+  it('serves metrics and readiness, and --log-requests logs requests without their queries', async () => {
+    const { url, output } = await serve('--metrics-port', '0', '--log-requests')
+    await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
+    await fetch(`${url}/v1/axons?search=private`, { headers: { ...bearer(ownKey()), 'x-request-id': 'request-1' } })
+    await fetch(`${url}/v1/devboxes/dbx_missing`, { headers: bearer(ownKey()) })
+    const base = /Metrics on (\S+)\/metrics/.exec(output.stdout)?.[1]
+    const read = async (path: string) => {
+      const response = await fetch(`${base}${path}`)
+      return { status: response.status, text: await response.text() }
+    }
+    const { text } = await read('/metrics')
+    expect(text).toContain('devdeck_http_request_duration_seconds_count{operation="devboxes.get",status="404"} 1')
+    expect(text).toContain('devdeck_devboxes{status="running"} 1')
+    expect(text).toMatch(/devdeck_disk_bytes\{kind="free"\} [1-9]/)
+    expect(text).toMatch(/devdeck_database_bytes\{file="database"\} [1-9]/)
+    expect(await read('/readyz')).toMatchObject({ status: 200, text: expect.stringContaining('"database":"ok"') })
+    const logged = () =>
+      output.stderr
+        .split('\n')
+        .filter((line) => line.includes('"message":"request"'))
+        .map((line) => JSON.parse(line))
+    await expect.poll(logged).toContainEqual({
+      time: expect.any(String),
+      level: 'info',
+      message: 'request',
+      request_id: 'request-1',
+      method: 'GET',
+      path: '/v1/axons',
+      operation: 'axons.list',
+      account: 'local',
+      status: 200,
+      duration_ms: expect.any(Number),
+    })
+    expect(output.stdout + output.stderr).not.toContain('private')
+  })
+})
+
 describe('prune', () => {
   it('reports what it would delete, then deletes it', async () => {
     const { devboxes } = clientOf((await serve()).url)

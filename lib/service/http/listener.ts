@@ -17,7 +17,24 @@ export interface ListenerContext extends Admission {
   log: LogError
   otherHosts?: OtherHosts
   problem?: () => string | undefined
+  onResponse?: OnResponse
 }
+
+/** A response that was sent, or whose client disconnected. */
+export interface Responded {
+  requestId: string
+  method: string
+  /** Without the query, which may contain metadata. */
+  path: string
+  /** Endpoint of the contract, or `unknown`. */
+  operation: string
+  account: string | undefined
+  status: number
+  durationMs: number
+  isStream: boolean
+  isComplete: boolean
+}
+export type OnResponse = (responded: Responded) => void
 
 export interface OtherHosts {
   handles: (request: IncomingMessage) => boolean
@@ -40,6 +57,9 @@ export const createListener = (context: ListenerContext) => {
       return context.otherHosts.respond(request, response)
     const requestId = requestIdOf(request)
     let operation = 'unknown'
+    let account: string | undefined
+    let isStream = false
+    const startedMs = performance.now()
     let release = () => {}
     let isClosed = false
     const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)
@@ -48,6 +68,17 @@ export const createListener = (context: ListenerContext) => {
       isClosed = true
       release()
       if (!response.writableFinished) disconnected.abort()
+      context.onResponse?.({
+        requestId,
+        method: request.method ?? '',
+        path: (request.url ?? '').split('?', 1)[0] ?? '',
+        operation,
+        account,
+        status: response.statusCode,
+        durationMs: performance.now() - startedMs,
+        isStream,
+        isComplete: response.writableFinished,
+      })
     })
     response.on('error', () => disconnected.abort())
     try {
@@ -58,6 +89,8 @@ export const createListener = (context: ListenerContext) => {
       if (problem !== undefined) throw new ServiceError('unavailable', problem, { shouldRetry: false })
       const { endpoint, identity, input, call } = await admit(request, requestId, context)
       operation = endpoint.id
+      account = identity.account
+      isStream = endpoint.response.kind === 'events'
       const { kind } = endpoint.response
       release = concurrency.acquire(identity.account, kind === 'events' ? 'streams' : 'calls')
       if (isClosed) release()

@@ -56,6 +56,10 @@ export class StorageQuota {
     this.add(account, kind, bytes)
   }
 
+  accounts(): Iterable<string> {
+    return this.#stored.keys()
+  }
+
   /** Stored bytes by kind, without empty kinds; undefined limit: none. */
   of(account: string): { stored: Partial<Record<StorageKind, number>>; limitBytes: number | undefined } {
     const stored = Object.entries(this.#stored.get(account) ?? {}).filter(([, bytes]) => bytes > 0)

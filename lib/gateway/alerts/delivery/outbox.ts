@@ -99,6 +99,10 @@ export class Outbox {
     })
   }
 
+  countWaiting(): number {
+    return Number(this.#storage.prepare('SELECT count(*) AS total FROM outbox').get()?.total)
+  }
+
   /** Undelivered messages, oldest first. At most one delivery binds some of them. */
   waiting(
     account: string,
