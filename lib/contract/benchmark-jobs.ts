@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { AgentUsage } from './agent-usage.ts'
 import { benchmarkRunStates } from './benchmark-runs.ts'
-import { ById, EpochMs, Metadata, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import { ById, EpochMs, Metadata, openEnum, pageEnvelope, pageQuery, StringMap, sortQuery } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 export const benchmarkJobStates = [
@@ -139,6 +139,7 @@ export const BenchmarkJobList = z.object({ jobs: z.array(BenchmarkJob), ...pageE
 export type BenchmarkJobList = z.infer<typeof BenchmarkJobList>
 export const BenchmarkJobListQuery = z.object({
   name: z.optional(z.string()),
+  ...sortQuery(['name', 'state', 'id', 'job_source', 'create_time_ms']),
   ...pageQuery,
 })
 export type BenchmarkJobListQuery = z.output<typeof BenchmarkJobListQuery>

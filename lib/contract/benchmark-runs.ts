@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { RunUsage } from './agent-usage.ts'
-import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap } from './common.ts'
+import { ById, EpochMs, Id, openEnum, pageEnvelope, StringMap, sortQuery } from './common.ts'
 import { bytes, defineEndpoints, get, json, post } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { ScenarioRunFilters, ScenarioRunList } from './scenario-runs.ts'
@@ -39,7 +39,11 @@ const filters = {
   ...listQuery,
 }
 export const BenchmarkRunFilters = z.object(filters)
-export const BenchmarkRunListQuery = z.object({ benchmark_id: z.optional(Id), ...filters })
+export const BenchmarkRunListQuery = z.object({
+  benchmark_id: z.optional(Id),
+  ...sortQuery(['name', 'state', 'id', 'score', 'agent_name', 'duration_ms', 'start_time_ms']),
+  ...filters,
+})
 export type BenchmarkRunListQuery = z.output<typeof BenchmarkRunListQuery>
 
 export type BenchmarkRunAction = 'cancel' | 'complete'

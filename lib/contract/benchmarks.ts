@@ -1,6 +1,16 @@
 import * as z from 'zod/mini'
 import { BenchmarkRun, BenchmarkRunFilters, BenchmarkRunList } from './benchmark-runs.ts'
-import { ById, Id, Metadata, metadataOperations, openEnum, pageEnvelope, pageQuery, StringMap } from './common.ts'
+import {
+  ById,
+  Id,
+  Metadata,
+  metadataOperations,
+  openEnum,
+  pageEnvelope,
+  pageQuery,
+  StringMap,
+  sortQuery,
+} from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { listQuery } from './query-string.ts'
 import { RunProfile } from './scenario-runs.ts'
@@ -35,7 +45,7 @@ export const BenchmarkUpdate = z.object({ name: z.nullish(name), ...optionalFiel
 
 export const BenchmarkList = z.object({ benchmarks: z.array(Benchmark), ...pageEnvelope })
 export type BenchmarkList = z.infer<typeof BenchmarkList>
-export const BenchmarkListQuery = z.object(listQuery)
+export const BenchmarkListQuery = z.object({ ...sortQuery(['name', 'status', 'id']), ...listQuery })
 export type BenchmarkListQuery = z.output<typeof BenchmarkListQuery>
 
 export const BenchmarkRunStart = z.object({

@@ -10,6 +10,7 @@ import {
   pageEnvelope,
   pageQuery,
   StringMap,
+  sortQuery,
 } from './common.ts'
 import { defineEndpoints, events, get, json, maxScriptBodyBytes, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
@@ -97,6 +98,7 @@ export const BlueprintListQuery = z.object({
   status: z.optional(status),
   search: z.optional(z.string().check(z.maxLength(256))),
   metadata: z.optional(MetadataFilter),
+  ...sortQuery(['name', 'status', 'id', 'create_time_ms']),
   ...pageQuery,
 })
 export type BlueprintListQuery = z.output<typeof BlueprintListQuery>

@@ -91,6 +91,15 @@ export const pageQuery = {
   include_total_count: z._default(queryBoolean, true),
 }
 
+/**
+ * Extension: sorts a list by a field. Rows without a value come last, rows with the same value newest first. Without `sort`,
+ * the newest rows come first. A row whose value changes while pages are read may be missed or returned twice.
+ */
+export const sortQuery = (fields: readonly string[]) => ({
+  sort: z.optional(z.enum(fields, `must be one of ${fields.join(', ')}`) as z.ZodMiniType<string, string>),
+  order: z.optional(z.enum(['asc', 'desc'], 'must be asc or desc')),
+})
+
 export const pageEnvelope = {
   has_more: z.boolean(),
   total_count: z.nullish(z.int()),

@@ -1,5 +1,15 @@
 import * as z from 'zod/mini'
-import { ById, Empty, EpochMs, Metadata, metadataOperations, openEnum, pageEnvelope, StringMap } from './common.ts'
+import {
+  ById,
+  Empty,
+  EpochMs,
+  Metadata,
+  metadataOperations,
+  openEnum,
+  pageEnvelope,
+  StringMap,
+  sortQuery,
+} from './common.ts'
 import { defineEndpoints, get, json, maxScriptBodyBytes, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
 import { listQuery } from './query-string.ts'
@@ -73,6 +83,7 @@ export const DevboxListQuery = z.object({
   origin: z.optional(z.enum(devboxOrigins, `must be one of ${devboxOrigins.join(', ')}`)),
   /** Id or hostname. */
   node: z.optional(z.string()),
+  ...sortQuery(['name', 'status', 'id', 'create_time_ms', 'end_time_ms']),
   ...listQuery,
 })
 export type DevboxListQuery = z.output<typeof DevboxListQuery>

@@ -9,6 +9,7 @@ import {
   pageEnvelope,
   pageQuery,
   StringMap,
+  sortQuery,
 } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { LaunchParameters } from './launch-parameters.ts'
@@ -129,6 +130,7 @@ export const ScenarioListQuery = z.object({
   /** Extension: scenarios of a job, including those of its Harbor tasks, which other lists omit. */
   benchmark_job_id: z.optional(Id),
   validation_type: z.optional(z.enum(validationTypes)),
+  ...sortQuery(['name', 'status', 'id']),
   ...listQuery,
 })
 export type ScenarioListQuery = z.output<typeof ScenarioListQuery>

@@ -10,6 +10,7 @@ import {
   pageEnvelope,
   pageQuery,
   StringMap,
+  sortQuery,
 } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 import { MetadataFilter } from './query-string.ts'
@@ -57,6 +58,7 @@ export const SnapshotListQuery = z.object({
   devbox_id: z.optional(Id),
   source_blueprint_id: z.optional(Id),
   metadata: z.optional(MetadataFilter),
+  ...sortQuery(['name', 'id', 'source_devbox_id', 'size_bytes', 'create_time_ms']),
   ...pageQuery,
 })
 export type SnapshotListQuery = z.output<typeof SnapshotListQuery>

@@ -104,6 +104,7 @@ export const createBenchmarkJobStore = (database: Database, benchmarkRuns: Bench
   const fields = fieldsOf(BenchmarkJob)
   const table = createTable(database, 'benchmark_jobs', {
     json: ['metadata', 'source', 'spec', 'warnings', 'metrics', 'settings'],
+    sorts: { job_source: "source ->> '$.type'", create_time_ms: 'nullif(create_time_ms, 0)' },
     view: (row: JobRow): BenchmarkJob => {
       const runs = benchmarkRuns.ofJob(row.id)
       const outcomes = runs.map(outcomeOf).filter((outcome) => outcome !== undefined)

@@ -59,6 +59,11 @@ export const createBenchmarkRunStore = (database: Database) => {
   const table = createTable(database, 'benchmark_runs', {
     json: ['metadata', 'profile', 'agent'],
     metadata: 'benchmark_run_metadata',
+    sorts: {
+      start_time_ms: 'nullif(start_time_ms, 0)',
+      duration_ms: 'nullif(end_time_ms, 0) - nullif(start_time_ms, 0)',
+      agent_name: "agent ->> '$.name'",
+    },
     view: (run: BenchmarkRunRecord): BenchmarkRun => {
       const { n: n_scenario_runs, ...usage } = countsOf(run)
       const isKnown = usage.n_with_tokens + usage.n_with_cost > 0

@@ -365,6 +365,15 @@ export const migrations: readonly string[] = [
   CREATE INDEX benchmark_jobs_by_end ON benchmark_jobs (end_time_ms) WHERE end_time_ms IS NOT NULL;
   CREATE INDEX benchmark_runs_by_end ON benchmark_runs (end_time_ms) WHERE job_id IS NULL AND end_time_ms IS NOT NULL;
   CREATE INDEX scenario_runs_by_end ON scenario_runs (end_time_ms) WHERE end_time_ms IS NOT NULL;`,
+  // For sorted lists. At 100,000 devboxes, the first page takes 1 ms instead of 30 to 100.
+  ['devboxes', 'snapshots', 'scenarios', 'benchmark_jobs', 'benchmark_runs']
+    .map((table) => `CREATE INDEX ${table}_sorted_by_name ON ${table} (account, name COLLATE NOCASE, seq DESC);`)
+    .join('\n') +
+    `
+  CREATE INDEX devboxes_sorted_by_start ON devboxes (account, create_time_ms, seq DESC);
+  CREATE INDEX devboxes_sorted_by_end ON devboxes (account, end_time_ms, seq DESC);
+  CREATE INDEX benchmark_runs_sorted_by_start ON benchmark_runs (account, nullif(start_time_ms, 0), seq DESC);
+  CREATE INDEX benchmark_runs_sorted_by_score ON benchmark_runs (account, score, seq DESC);`,
 ]
 
 export const schemaVersion = firstVersion + migrations.length

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StringMap } from '#lib/contract/common.ts'
 import { type Database, inTransaction, openDatabase } from './database.ts'
 import { createTable } from './table.ts'
@@ -80,6 +80,53 @@ it('lists pages of an account, newest first', () => {
     total_count: 3,
   })
   expect(table.get('test', 'other')).toBeUndefined()
+})
+
+describe('a sorted list', () => {
+  const sorted = (table: ReturnType<typeof open>, sort: string, order: 'asc' | 'desc', limit = 100) => {
+    const ids: string[] = []
+    let before: number | undefined
+    for (;;) {
+      const { items, has_more } = table.list('test', { limit, include_total_count: false, sort, order }, before)
+      ids.push(...items)
+      if (!has_more) return ids.join(' ')
+      before = table.position('test', items.at(-1) ?? '')
+    }
+  }
+
+  it('continues after any row, in either order, with equal values newest first and rows without one last', () => {
+    const table = open()
+    const rows: [string, string, string | null][] = [
+      ['a', 'Beta', 'FORWARD'],
+      ['b', 'alpha', null],
+      ['c', 'beta', 'REVERSE'],
+      ['d', 'gamma', 'FORWARD'],
+      ['e', 'Alpha', null],
+    ]
+    for (const [id, name, validation_type] of rows) table.insert({ ...scenario(id, { name }), validation_type } as Row)
+    table.insert(scenario('other', { account: 'other' }))
+    for (const limit of [1, 2, 3, 100]) {
+      expect(sorted(table, 'name', 'asc', limit)).toBe('e b c a d')
+      expect(sorted(table, 'name', 'desc', limit)).toBe('d c a e b')
+      expect(sorted(table, 'validation_type', 'asc', limit)).toBe('d a c e b')
+      expect(sorted(table, 'validation_type', 'desc', limit)).toBe('c d a e b')
+    }
+  })
+
+  it('rejects a field that is no column', () => {
+    const table = open()
+    expect(() => sorted(table, '1; DROP TABLE scenarios', 'asc')).toThrow('No sort field')
+  })
+
+  it('reads the names from an index', () => {
+    const plan = database
+      .prepare(
+        "EXPLAIN QUERY PLAN SELECT * FROM devboxes WHERE account = 'a' ORDER BY devboxes.name COLLATE NOCASE ASC NULLS LAST, devboxes.seq DESC LIMIT 20",
+      )
+      .all()
+      .map(({ detail }) => detail)
+    expect(plan).toEqual(['SEARCH devboxes USING INDEX devboxes_sorted_by_name (account=?)'])
+  })
 })
 
 it('indexes the metadata of listed rows only', () => {

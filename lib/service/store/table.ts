@@ -1,7 +1,17 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type * as z from 'zod/mini'
 import type { StringMap } from '#lib/contract/common.ts'
-import { type Clause, type CommonFilter, commonClauses, maxPageBytes, sqlOf, type Value, valuesOf } from './clauses.ts'
+import {
+  allOf,
+  type Clause,
+  type CommonFilter,
+  clause,
+  commonClauses,
+  maxPageBytes,
+  sqlOf,
+  type Value,
+  valuesOf,
+} from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 
 interface Row {
@@ -12,11 +22,18 @@ interface Row {
 
 type Fields<R> = { [K in keyof R]?: R[K] | undefined }
 
+interface Sorting {
+  sort?: string | undefined
+  order?: 'asc' | 'desc' | undefined
+}
+
 interface Options<R extends Row, T> {
   json?: readonly (keyof R & string)[]
   flags?: readonly (keyof R & string)[]
   metadata?: string
   isListed?: (row: R) => boolean
+  /** SQL of sort fields that are no columns. */
+  sorts?: Readonly<Record<string, string>>
   view: (row: R) => T
 }
 
@@ -36,7 +53,7 @@ export const fieldsOf = <S extends z.ZodMiniObject>({ shape }: S) => {
 export const createTable = <R extends Row, T>(
   database: Database,
   table: string,
-  { json = [], flags = [], metadata, isListed = () => true, view }: Options<R, T>,
+  { json = [], flags = [], metadata, isListed = () => true, sorts = {}, view }: Options<R, T>,
 ) => {
   const byId = database.prepare(`SELECT * FROM ${table} WHERE id = ?`)
   const removal = database.prepare(`DELETE FROM ${table} WHERE id = ?`)
@@ -61,11 +78,35 @@ export const createTable = <R extends Row, T>(
         .map(([name, value]) => [name, toColumn(name, value)]),
     )
 
-  /** The newest rows: up to `limit`, fewer if they are large. */
-  const page = (clauses: readonly Clause[], limit: number) => {
+  const sortValue = (sort: string): string => {
+    if (sort === 'name') return `${table}.name COLLATE NOCASE`
+    const sql = sorts[sort] ?? (columnNames.has(sort) ? `${table}.${sort}` : undefined)
+    if (sql === undefined) throw new Error(`No sort field ${sort} in table ${table}`)
+    return sql
+  }
+
+  const orderOf = ({ sort, order }: Sorting): string =>
+    sort === undefined
+      ? `${table}.seq DESC`
+      : `${sortValue(sort)} ${order === 'desc' ? 'DESC' : 'ASC'} NULLS LAST, ${table}.seq DESC`
+
+  /** The rows after the one at `seq`. */
+  const after = (seq: number, { sort, order }: Sorting): Clause => {
+    const newer = clause(`${table}.seq < ?`, seq)
+    if (sort === undefined) return newer
+    const value = sortValue(sort)
+    const last = database.prepare(`SELECT ${value} AS value FROM ${table} WHERE seq = ?`).get(seq)
+      ?.value as Value | null
+    if (last === null) return allOf([clause(`${value} IS NULL`), newer])
+    const beyond = order === 'desc' ? '<' : '>'
+    return clause(`(${value} ${beyond} ? OR ${value} IS NULL OR (${value} = ? AND ${newer.sql}))`, ...[last, last, seq])
+  }
+
+  /** The first rows: up to `limit`, fewer if they are large. */
+  const page = (clauses: readonly Clause[], limit: number, order: string) => {
     const rows: R[] = []
     let bytes = 0
-    const sql = `SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ORDER BY seq DESC LIMIT ${limit + 1}`
+    const sql = `SELECT * FROM ${table} WHERE ${sqlOf(clauses)} ORDER BY ${order} LIMIT ${limit + 1}`
     for (const columns of database.prepare(sql).iterate(...valuesOf(clauses))) {
       for (const column of Object.values(columns)) if (typeof column === 'string') bytes += column.length
       if (rows.length === limit || (rows.length > 0 && bytes > maxPageBytes)) return { rows, has_more: true }
@@ -148,13 +189,13 @@ export const createTable = <R extends Row, T>(
 
     list: (
       account: string,
-      query: CommonFilter & { limit: number; include_total_count: boolean },
+      query: CommonFilter & Sorting & { limit: number; include_total_count: boolean },
       before?: number,
       more: readonly Clause[] = [],
     ): Page<T> => {
       const where = [...commonClauses(table, account, query, metadata), ...more]
-      const rest = before === undefined ? [] : [{ sql: `${table}.seq < ?`, values: [before] }]
-      const { rows, has_more } = page([...where, ...rest], query.limit)
+      const rest = before === undefined ? [] : [after(before, query)]
+      const { rows, has_more } = page([...where, ...rest], query.limit, orderOf(query))
       const count = () => database.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${sqlOf(where)}`)
       return {
         items: rows.map(view),
