@@ -49,8 +49,8 @@ test('the palette offers recent things, actions on the thing in view and the doc
   // What isn't possible is shown with the reason.
   await service.devboxes.suspend({ params: { id } })
   await expect(page.getByRole('button', { name: 'Resume devbox' })).toBeEnabled()
-  await type(page, 'take snapshot')
-  await expect(options.first()).toHaveText(/^Take snapshot.*suspended/i)
+  await type(page, 'restart keep')
+  await expect(options.first()).toHaveText(/^Restart keep-alive timer.*suspended/i)
   await page.keyboard.press('Enter')
   await expect(palette).toBeVisible()
 

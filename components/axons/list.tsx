@@ -2,6 +2,7 @@
 import { CalendarRange, Download, Plus, RotateCw, Search, Waypoints } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useEffect, useId, useMemo, useState, useTransition } from 'react'
+import { CodeSample } from '#components/layout/code-samples.tsx'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, optional, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -22,7 +23,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatSize } from '#lib/browser/format.ts'
 import { axonMatches } from '#lib/browser/lists/row-filters.ts'
 import { serviceNow } from '#lib/client/clock.ts'
@@ -296,7 +296,17 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
             icon={Waypoints}
             title="No axons yet"
             action={create}
-            command={curlPost(serviceUrl, '/v1/axons', '{"name": "first-axon", "metadata": {"env": "dev"}}')}
+            sample={
+              <CodeSample
+                serviceUrl={serviceUrl}
+                call={{
+                  path: '/v1/axons',
+                  method: 'axons.create',
+                  body: { name: 'first-axon', metadata: { env: 'dev' } },
+                  result: 'axon',
+                }}
+              />
+            }
           >
             An axon is a named record with metadata, an event log and a small database. Deleted axons stay in this list.
           </EmptyState>

@@ -15,6 +15,7 @@ import {
 import dynamic from 'next/dynamic'
 import { useRouter } from 'next/navigation'
 import { useEffect, useEffectEvent, useMemo, useState } from 'react'
+import { CodeSample } from '#components/layout/code-samples.tsx'
 import { type Column, narrowOnly } from '#components/list/column.ts'
 import { idColumn, optional } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -30,7 +31,6 @@ import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
 import { jobMatches } from '#lib/browser/lists/row-filters.ts'
 import { serviceNow } from '#lib/client/clock.ts'
@@ -350,12 +350,23 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
             icon={Trophy}
             title="No benchmark jobs yet"
             action={create}
-            command={curlPost(
-              serviceUrl,
-              '/v1/benchmark_jobs',
-              `{"spec": {"type": "scenarios", "scenario_ids": ["scn_…"],
-       "agent_configs": [{"name": "my-agent", "type": "job_agent", "kwargs": {"command": "…"}}]}}`,
-            )}
+            sample={
+              <CodeSample
+                serviceUrl={serviceUrl}
+                call={{
+                  path: '/v1/benchmark_jobs',
+                  method: 'benchmarkJobs.create',
+                  body: {
+                    spec: {
+                      type: 'scenarios',
+                      scenario_ids: ['scn_…'],
+                      agent_configs: [{ name: 'my-agent', type: 'job_agent', kwargs: { command: '…' } }],
+                    },
+                  },
+                  result: 'job',
+                }}
+              />
+            }
           >
             A job runs one or more agents on a set of scenarios, each in its own devbox, and scores the results. Create
             one from a Harbor job file, a benchmark or a list of scenarios.

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Box, DraftingCompass, Plus, Trash2 } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useMemo, useState } from 'react'
+import { CodeSample } from '#components/layout/code-samples.tsx'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -18,7 +19,6 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { isUnsupported } from '#lib/browser/api/failures.ts'
 import { blueprintMatches } from '#lib/browser/lists/row-filters.ts'
 import { serviceNow } from '#lib/client/clock.ts'
@@ -170,11 +170,17 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
             icon={DraftingCompass}
             title="No blueprints yet"
             action={create}
-            command={curlPost(
-              serviceUrl,
-              '/v1/blueprints',
-              '{"name": "with-tools", "system_setup_commands": ["git --version"]}',
-            )}
+            sample={
+              <CodeSample
+                serviceUrl={serviceUrl}
+                call={{
+                  path: '/v1/blueprints',
+                  method: 'blueprints.create',
+                  body: { name: 'with-tools', system_setup_commands: ['git --version'] },
+                  result: 'blueprint',
+                }}
+              />
+            }
           >
             A blueprint is a disk image built once from a Dockerfile or from commands. Devboxes created from it start
             with everything installed.

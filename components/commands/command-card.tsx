@@ -16,12 +16,14 @@ import {
 } from 'lucide-react'
 import { type FormEvent, memo, useMemo, useState, useSyncExternalStore } from 'react'
 import { StyledText } from '#components/devboxes/log/styled-text.tsx'
+import { copySampleItems } from '#components/layout/code-samples.tsx'
 import { FilterInput } from '#components/list/filter-fields.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
+import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -30,6 +32,7 @@ import { isAway, LiveState } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { CodeSamples } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
 import { signalName } from '#lib/browser/frame/exit-status.ts'
 import { type ConsoleLine, joinLines, lineSpans, plainLine } from '#lib/browser/text/console-text.ts'
@@ -42,7 +45,7 @@ export interface CommandActions {
   onEdit: (command: string) => void
   onRun: (command: string, shellName: string | null) => void
   onSend: (command: string) => void
-  asCurl: (command: string, shellName: string | null) => string
+  samplesOf: (command: string, shellName: string | null) => CodeSamples
   runRefusal: string | null
 }
 
@@ -138,11 +141,14 @@ const RerunActions = ({ command, shellName, isCut, actions }: RerunActionsProps)
       <Button size="sm" variant="ghost" icon={Pencil} disabledReason={refusal} onClick={() => actions.onEdit(command)}>
         Edit and rerun
       </Button>
-      <CopyButton
-        what="as curl"
-        icon={Terminal}
-        disabledReason={refusal}
-        text={() => actions.asCurl(command, shellName)}
+      <DropdownMenu
+        label="Copy as"
+        trigger={
+          <Button size="sm" variant="ghost" icon={Terminal}>
+            Copy as
+          </Button>
+        }
+        items={copySampleItems({ samples: () => actions.samplesOf(command, shellName), disabledReason: refusal })}
       />
       <IconButton
         size="sm"

@@ -15,7 +15,7 @@ import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
+import { type CodeSamples, samplesOf } from '#lib/browser/api/code-samples.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { joinLines, readLines } from '#lib/browser/text/console-text.ts'
 import { type Devbox, devboxRefusal, hasEnded } from '#lib/contract/devboxes.ts'
@@ -62,7 +62,7 @@ export const CommandPanel = () => {
       if (!refusal && !isStarting) execute.mutate({ devboxId: devbox.id, command: text, shellName: shell })
     },
     onSend: (text) => ask('prompt', text),
-    asCurl: (text, shell) => executeCall(serviceUrl, devbox.id, text, shell),
+    samplesOf: (text, shell) => executeSamples(serviceUrl, devbox.id, text, shell),
     runRefusal: refusal,
   }
   return (
@@ -151,11 +151,16 @@ const SyncResult = ({ result, onClose }: { result: SyncExecution; onClose: () =>
   </section>
 )
 
-const executeCall = (serviceUrl: string, id: string, command: string, shellName: string | null): string =>
-  curlPost(
+const executeSamples = (serviceUrl: string, id: string, command: string, shellName: string | null): CodeSamples =>
+  samplesOf(
+    {
+      path: `/v1/devboxes/${id}/execute_async`,
+      method: 'devboxes.executeAsync',
+      id,
+      body: { command, ...(shellName && { shell_name: shellName }) },
+      result: 'execution',
+    },
     serviceUrl,
-    `/v1/devboxes/${id}/execute_async`,
-    JSON.stringify({ command, ...(shellName && { shell_name: shellName }) }),
   )
 
 const pageSize = 50

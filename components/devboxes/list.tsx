@@ -21,6 +21,7 @@ import { EvictionBadge } from '#components/alerts/devbox-eviction.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { NodeLink } from '#components/cluster/node-link.tsx'
 import { useCluster } from '#components/cluster/queries.ts'
+import { CodeSample } from '#components/layout/code-samples.tsx'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, optional, timeColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -38,7 +39,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Popover } from '#components/ui/popover.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { devboxMatches } from '#lib/browser/lists/devbox-matches.ts'
 import { serviceNow } from '#lib/client/clock.ts'
@@ -248,7 +248,17 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
               icon={Box}
               title="No devboxes yet"
               action={create}
-              command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "my-first-devbox"}')}
+              sample={
+                <CodeSample
+                  serviceUrl={serviceUrl}
+                  call={{
+                    path: '/v1/devboxes',
+                    method: 'devboxes.create',
+                    body: { name: 'my-first-devbox' },
+                    result: 'devbox',
+                  }}
+                />
+              }
             >
               A devbox is an isolated machine with a disk and a shell, for an agent or for you. It runs commands and
               terminals, can be suspended and resumed, and shuts down when its keep-alive time runs out.

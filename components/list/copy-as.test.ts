@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callInPython, pythonRefusal } from '#lib/browser/testing/python.ts'
 import type { AxonListQuery } from '#lib/contract/axons.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { asCurl, asTypeScript, type CopiedList } from './copy-as.ts'
+import { type CopiedList, listSamples } from './copy-as.ts'
 
 const run = promisify(execFile)
 
@@ -51,7 +52,7 @@ describe('a copied list', () => {
   it.each(views)('curl returns the same rows: %j', async (params) => {
     const { stdout } = await run(
       'bash',
-      ['-c', `curl() { command curl -sS --max-time 10 "$@"; }; ${asCurl(axonList(params), service.url)}`],
+      ['-c', `curl() { command curl -sS --max-time 10 "$@"; }; ${listSamples(axonList(params), service.url).curl}`],
       { env },
     )
     const { axons } = JSON.parse(stdout) as { axons: { id: string }[] }
@@ -60,7 +61,7 @@ describe('a copied list', () => {
   })
 
   it.each(views)('the public client returns the same rows: %j', async (params) => {
-    const code = asTypeScript(axonList(params), service.url)
+    const code = listSamples(axonList(params), service.url).TypeScript
     const { stdout } = await run(process.execPath, ['--input-type=module-typescript', '--eval', code], { env })
     const ids = stdout
       .trim()
@@ -69,9 +70,22 @@ describe('a copied list', () => {
     expect(ids).toEqual(await expected(params))
   })
 
+  it.skipIf(pythonRefusal !== null).each(views)('Python asks for the same rows: %j', async (params) => {
+    const { method, named } = callInPython(listSamples(axonList(params), service.url).Python)
+    expect(method).toBe('axons.list')
+    const { limit, extra_query = {} } = named as { limit?: number; extra_query?: Record<string, string> }
+    const query = new URLSearchParams({ ...extra_query, ...(limit !== undefined && { limit: String(limit) }) })
+    const response = await fetch(`${service.url}/v1/axons?${query}`, {
+      headers: { authorization: `Bearer ${service.key}` },
+    })
+    const { axons } = (await response.json()) as { axons: { id: string }[] }
+    expect(axons.map(({ id }) => id)).toEqual(await expected(params))
+  })
+
   it("adds a one-line comment for filters the API doesn't have", () => {
     const params: Params = { include_total_count: true, state: 'deleted', sort: 'metadata.a%0Aecho%20x' }
-    expect(asCurl(axonList(params), 'http://x').split('\n')[0]).toMatch(/^# .*is deleted; sorted by/)
-    expect(asCurl(axonList(params), 'http://x').split('\n')[1]).toMatch(/^curl/)
+    expect(listSamples(axonList(params), 'http://x').curl.split('\n')[0]).toMatch(/^# .*is deleted; sorted by/)
+    expect(listSamples(axonList(params), 'http://x').curl.split('\n')[1]).toMatch(/^curl/)
+    if (pythonRefusal === null) callInPython(listSamples(axonList(params), 'http://x').Python)
   })
 })

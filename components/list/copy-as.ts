@@ -1,5 +1,11 @@
 import { pageDefaults } from '#lib/browser/address/search.ts'
-import { publicClient } from '#lib/browser/api/code-samples.ts'
+import {
+  type CodeSamples,
+  publicClient,
+  pythonArguments,
+  pythonClient,
+  pythonName,
+} from '#lib/browser/api/code-samples.ts'
 import { encodeQuery } from '#lib/contract/encode-query.ts'
 import { activeFilters, type ListParams, type ListSource } from './list-source.ts'
 
@@ -46,7 +52,16 @@ const comment = (mark: string, differences: readonly string[]): string =>
       `${mark} The page also applies, unlike the API: ${differences.join('; ').replace(/[\r\n\u2028\u2029]/g, ' ')}\n`
     : ''
 
-export const asCurl = <Params extends ListParams, ListQuery>(
+export const listSamples = <Params extends ListParams, ListQuery>(
+  list: CopiedList<Params, ListQuery>,
+  serviceUrl: string,
+): CodeSamples => ({
+  curl: asCurl(list, serviceUrl),
+  Python: asPython(list, serviceUrl),
+  TypeScript: asTypeScript(list, serviceUrl),
+})
+
+const asCurl = <Params extends ListParams, ListQuery>(
   list: CopiedList<Params, ListQuery>,
   serviceUrl: string,
 ): string => {
@@ -56,7 +71,7 @@ export const asCurl = <Params extends ListParams, ListQuery>(
   return `${comment('#', differences)}curl --globoff '${url}' \\\n  -H "Authorization: Bearer $DEVDECK_API_KEY"`
 }
 
-export const asTypeScript = <Params extends ListParams, ListQuery>(
+const asTypeScript = <Params extends ListParams, ListQuery>(
   list: CopiedList<Params, ListQuery>,
   serviceUrl: string,
 ): string => {
@@ -73,5 +88,23 @@ export const asTypeScript = <Params extends ListParams, ListQuery>(
     : `for await (const ${noun} of ${request})`
   return `${publicClient(serviceUrl)}
 ${comment('//', differences)}${loop} console.log(${noun}.id, ${noun}.name)
+`
+}
+
+const asPython = <Params extends ListParams, ListQuery>(
+  list: CopiedList<Params, ListQuery>,
+  serviceUrl: string,
+): string => {
+  const { parameters, differences } = describe(list)
+  const { method, rows } = list.call
+  const { limit, ...query } = Object.fromEntries(new URLSearchParams(parameters))
+  // The client knows few parameters by name.
+  const extra = Object.keys(query).length > 0 ? query : undefined
+  const request = `client.${pythonName(method)}(${pythonArguments([], { limit: limit && Number(limit), extra_query: extra })})`
+  const { noun } = list.source
+  const row = pythonName(noun.replaceAll(' ', '_'))
+  return `${pythonClient(serviceUrl)}
+${comment('#', differences)}for ${row} in ${rows ? `${request}.${rows}` : request}:
+    print(${row}.id, ${row}.name)
 `
 }

@@ -1,16 +1,15 @@
 'use client'
 import dynamic from 'next/dynamic'
 import { type ReactNode, useState } from 'react'
+import { copySampleItems } from '#components/layout/code-samples.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { PageActions } from '#components/ui/page-actions.tsx'
-import { toast } from '#components/ui/toast.tsx'
-import { writeClipboard } from '#components/ui/use-copy.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { type ExportFormat, exportFormats, saveRows } from '#lib/browser/lists/export.ts'
 import { type Column, exportColumns } from './column.ts'
 import type { ColumnDialog as LoadedColumnDialog } from './column-dialog.tsx'
-import { asCurl, asTypeScript, type ListCall } from './copy-as.ts'
+import { type ListCall, listSamples } from './copy-as.ts'
 import type { ExportDialog as LoadedExportDialog } from './export-dialog.tsx'
 import type { ListParams, ListSource } from './list-source.ts'
 import type { MetadataKeys } from './metadata-filter.tsx'
@@ -56,13 +55,7 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
       ...exportRows(`${formatCount(rows.length)} shown`, rows),
       ...(selectedRows.length > 0 ? exportRows(`${formatCount(selectedRows.length)} selected`, selectedRows) : []),
     ],
-    'Copy as': [
-      { label: 'curl', onSelect: () => void copy('curl', asCurl({ source, call, params }, serviceUrl)) },
-      {
-        label: 'TypeScript',
-        onSelect: () => void copy('TypeScript', asTypeScript({ source, call, params }, serviceUrl)),
-      },
-    ],
+    'Copy as': copySampleItems({ samples: () => listSamples({ source, call, params }, serviceUrl) }),
   }
   return (
     <PageActions className="ml-auto flex flex-wrap items-center justify-end gap-1">
@@ -90,11 +83,6 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
       )}
     </PageActions>
   )
-}
-
-const copy = async (format: string, text: string) => {
-  if (await writeClipboard(text)) toast.ok(`Copied as ${format}`)
-  else toast.danger("Couldn't copy: the browser denied access to the clipboard")
 }
 
 const formatItems = (scope: string, onSelect: (format: ExportFormat) => unknown): MenuItem[] => [

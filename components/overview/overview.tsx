@@ -11,9 +11,9 @@ import { Progress } from '#components/benchmarks/score.tsx'
 import { devboxesPath } from '#components/devboxes/search-params.ts'
 import { DevboxStatusBadge } from '#components/devboxes/status.tsx'
 import { type TimeLeft, TimeLeftText, timeLeftOf } from '#components/devboxes/time-left.tsx'
+import { CodeSample } from '#components/layout/code-samples.tsx'
 import { StaleNotice } from '#components/list/stale-notice.tsx'
 import { classes } from '#components/ui/classes.ts'
-import { CommandBlock } from '#components/ui/command-block.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
@@ -23,7 +23,6 @@ import { useClock } from '#components/ui/use-clock.ts'
 import { useShownError } from '#components/ui/use-shown-error.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { isTransient } from '#lib/browser/api/failures.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import type { Axon } from '#lib/contract/axons.ts'
@@ -56,8 +55,14 @@ export const Overview = ({ serviceUrl, account }: { serviceUrl: string; account:
           The console uses a public API. The service listens at{' '}
           <code className="font-mono text-text">{serviceUrl}</code>.
         </p>
-        <CommandBlock
-          command={curlPost(serviceUrl, '/v1/devboxes', '{"name": "from-a-shell", "metadata": {"env": "dev"}}')}
+        <CodeSample
+          serviceUrl={serviceUrl}
+          call={{
+            path: '/v1/devboxes',
+            method: 'devboxes.create',
+            body: { name: 'from-a-script', metadata: { env: 'dev' } },
+            result: 'devbox',
+          }}
         />
       </Section>
     </>

@@ -4,6 +4,7 @@ import { Box, Camera, Pencil, Trash2 } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useSearchParams } from 'next/navigation'
 import { useCallback, useMemo, useRef, useState } from 'react'
+import { CodeSample } from '#components/layout/code-samples.tsx'
 import type { Column } from '#components/list/column.ts'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
 import { DataTable, type DataTableProps } from '#components/list/data-table.tsx'
@@ -19,7 +20,6 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost } from '#lib/browser/api/code-samples.ts'
 import { snapshotMatches } from '#lib/browser/lists/row-filters.ts'
 import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { snapshotMutations, snapshotQueries } from './queries.ts'
@@ -131,7 +131,18 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
           icon={Camera}
           title="No snapshots yet"
           action={<ButtonLink href={paths.devboxes()}>All devboxes</ButtonLink>}
-          command={curlPost(serviceUrl, '/v1/devboxes/DEVBOX_ID/snapshot_disk', '{"name": "after-setup"}')}
+          sample={
+            <CodeSample
+              serviceUrl={serviceUrl}
+              call={{
+                path: '/v1/devboxes/DEVBOX_ID/snapshot_disk',
+                method: 'devboxes.snapshotDisk',
+                id: 'DEVBOX_ID',
+                body: { name: 'after-setup' },
+                result: 'snapshot',
+              }}
+            />
+          }
         >
           A snapshot is a copy of a devbox's disk. Take one from a devbox's page, and create new devboxes from it.
         </EmptyState>

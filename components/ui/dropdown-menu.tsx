@@ -43,10 +43,10 @@ export const DropdownMenu = ({
   const [button, setButton] = useState<HTMLElement | null>(null)
   const isOffered = useIsOffered()
   usePaletteActions(() => {
-    if (!isOffered || !button?.checkVisibility()) return []
+    if (!button?.checkVisibility()) return []
     const actions = items.flatMap((item) => (isAction(item) ? [paletteActionOf(item, button)] : []))
     return isOverflow ? actions : [{ label, items: actions }]
-  })
+  }, isOffered)
   return (
     // Not modal: aria-hidden elements could still receive focus.
     <Menu.Root modal={false} {...state}>

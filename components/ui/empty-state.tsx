@@ -8,8 +8,10 @@ export interface EmptyStateProps {
   titleAs?: 'h1' | 'h2'
   children?: ReactNode
   action?: ReactNode
-  /** Shell command for the same API call. */
+  /** A shell command that does the same. */
   command?: string
+  /** The same API call as code. */
+  sample?: ReactNode
 }
 
 export const EmptyState = ({
@@ -19,6 +21,7 @@ export const EmptyState = ({
   children,
   action,
   command,
+  sample = command && <CommandBlock command={command} />,
 }: EmptyStateProps) => (
   <section className="flex flex-col items-center gap-3 px-4 py-14 text-center">
     <span className="flex size-10 items-center justify-center rounded-lg border border-line bg-surface-1 text-muted">
@@ -27,10 +30,10 @@ export const EmptyState = ({
     <Title className="text-lg font-medium">{title}</Title>
     {children && <div className="max-w-prose text-lg text-balance text-muted">{children}</div>}
     {action && <div className="mt-1 flex flex-wrap justify-center gap-2">{action}</div>}
-    {command && (
+    {sample && (
       <div className="mt-3 w-full max-w-2xl space-y-1.5">
-        <p className="text-sm text-muted">The same from a shell</p>
-        <CommandBlock command={command} />
+        <p className="text-sm text-muted">{command ? 'The same from a shell' : 'The same with the API'}</p>
+        {sample}
       </div>
     )}
   </section>

@@ -26,24 +26,48 @@ export interface PaletteAction {
 type Source = () => readonly PaletteAction[]
 const sources = new Set<Source>()
 
-/** Offers actions in the command palette while the component is mounted. They are read when the palette opens. */
-export const usePaletteActions = (actionsOf: Source): void => {
+const listeners = new Set<() => void>()
+
+/** Offers actions in the command palette while the component is mounted. */
+export const usePaletteActions = (actionsOf: Source, isOffered = true): void => {
   const latest = useRef(actionsOf)
   useEffect(() => {
     latest.current = actionsOf
+    if (isOffered) announce()
   })
   useEffect(() => {
+    if (!isOffered) return
     const source = () => latest.current()
     sources.add(source)
-    return () => void sources.delete(source)
-  }, [])
+    announce()
+    return () => {
+      sources.delete(source)
+      announce()
+    }
+  }, [isOffered])
 }
 
-/** The actions of the page in view; one for each label. */
-export const paletteActions = (): PaletteAction[] => {
-  const actions = new Map<string, PaletteAction>()
-  for (const source of sources) for (const action of source()) actions.set(action.label, action)
-  return [...actions.values()]
+let known: readonly PaletteAction[] | undefined
+const announce = () => {
+  known = undefined
+  for (const listener of listeners) listener()
+}
+
+/** The actions of the page in view, one for each label. For `useSyncExternalStore`. */
+export const pageActions = {
+  read: (): readonly PaletteAction[] => {
+    if (known) return known
+    const actions = new Map<string, PaletteAction>()
+    for (const source of sources) for (const action of source()) actions.set(action.label, action)
+    known = [...actions.values()]
+    return known
+  },
+  subscribe: (listener: () => void): (() => void) => {
+    // Whether a button is visible may have changed without a render.
+    known = undefined
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  },
 }
 
 const IsOffered = createContext(false)
@@ -69,7 +93,7 @@ export const useOfferedButton = <Element extends HTMLElement>(
   const element = useRef<Element | null>(null)
   usePaletteActions(() => {
     const button = element.current
-    if (!isOffered || !button?.checkVisibility()) return []
+    if (!button?.checkVisibility()) return []
     const name = button.getAttribute('aria-label') ?? button.textContent ?? ''
     const label = (disabledReason ? name.replace(`: ${disabledReason}`, '') : name).trim()
     const opensMore = button.getAttribute('aria-haspopup') !== null ? ' …' : ''
@@ -79,7 +103,7 @@ export const useOfferedButton = <Element extends HTMLElement>(
       button.click()
     }
     return [{ label: label + opensMore, icon, disabledReason, run }]
-  })
+  }, isOffered)
   return useCallback(
     (node: Element | null) => {
       element.current = node

@@ -1,18 +1,17 @@
 'use client'
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Terminal } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
 import { FormProvider, useForm, useWatch } from 'react-hook-form'
+import { CopySamples } from '#components/layout/code-samples.tsx'
 import { sessionQueries } from '#components/layout/session-queries.ts'
-import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
-import { curlPost, publicClient } from '#lib/browser/api/code-samples.ts'
+import { type CodeSamples, samplesOf } from '#lib/browser/api/code-samples.ts'
 import type { Blueprint } from '#lib/contract/blueprints.ts'
 import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
@@ -135,29 +134,10 @@ const RequestTools = () => {
   return (
     <>
       <TemplateFields body={body} />
-      <div className="flex flex-wrap items-center gap-1">
-        <CopyButton
-          what="as curl"
-          icon={Terminal}
-          disabledReason={disabledReason}
-          text={() => createDevboxCurl(body ?? {}, serviceUrl)}
-        />
-        <CopyButton
-          what="as TypeScript"
-          icon={Terminal}
-          disabledReason={disabledReason}
-          text={() => createDevboxTypeScript(body ?? {}, serviceUrl)}
-        />
-      </div>
+      <CopySamples disabledReason={disabledReason} samples={() => createDevboxSamples(body ?? {}, serviceUrl)} />
     </>
   )
 }
 
-export const createDevboxCurl = (body: DevboxCreate, serviceUrl: string): string =>
-  curlPost(serviceUrl, '/v1/devboxes', JSON.stringify(body, null, 2))
-
-export const createDevboxTypeScript = (body: DevboxCreate, serviceUrl: string): string =>
-  `${publicClient(serviceUrl)}
-const devbox = await client.devboxes.createAndAwaitRunning(${JSON.stringify(body, null, 2)})
-console.log(devbox.id)
-`
+export const createDevboxSamples = (body: DevboxCreate, serviceUrl: string): CodeSamples =>
+  samplesOf({ path: '/v1/devboxes', method: 'devboxes.createAndAwaitRunning', body, result: 'devbox' }, serviceUrl)

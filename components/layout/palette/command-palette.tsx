@@ -38,13 +38,13 @@ import {
 } from 'lucide-react'
 import { usePathname, useRouter } from 'next/navigation'
 import { Dialog } from 'radix-ui'
-import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useDeferredValue, useEffect, useState, useSyncExternalStore } from 'react'
 import { executionQueries } from '#components/commands/queries.ts'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { chosen } from '#components/ui/choice/browser-choice.ts'
 import { classes } from '#components/ui/classes.ts'
 import { Modal } from '#components/ui/dialog.tsx'
-import { type PaletteAction, paletteActions } from '#components/ui/page-actions.tsx'
+import { type PaletteAction, pageActions } from '#components/ui/page-actions.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -228,7 +228,7 @@ const useSections = (onHelp: () => void): Section[] => {
   const others = useQuery({ ...sessionQueries.get(), enabled: false }).data?.others ?? []
   const destinations = useDestinations()
   const terminalActions = useTerminalActions()
-  const [actionsOnPage] = useState(paletteActions)
+  const actionsOnPage = useSyncExternalStore(pageActions.subscribe, pageActions.read, pageActions.read)
   const [recent, setRecent] = useState(recentItems.read)
   const onPage = actionsOnPage.map((action) => entryOfAction(action))
   const terminal = terminalActions.map((action) => ({ key: `terminal ${action.label}`, ...action }))
@@ -243,7 +243,13 @@ const useSections = (onHelp: () => void): Section[] => {
     { key: 'go history', label: 'Eviction history', icon: History, href: paths.evictionHistory() },
     { key: 'go report', label: 'Shift report', icon: ClipboardList, href: paths.shiftReport() },
     { key: 'go docs', label: 'Docs', icon: BookOpen, href: paths.docs() },
-    { key: 'go shortcuts', label: 'Change keyboard shortcuts', icon: Keyboard, href: paths.shortcuts() },
+    {
+      key: 'go shortcuts',
+      label: 'Change shortcuts',
+      keywords: 'keyboard keys',
+      icon: Keyboard,
+      href: paths.shortcuts(),
+    },
   ]
   const isComfortable = chosen('density') === ''
   const console: PaletteEntry[] = [
