@@ -52,9 +52,9 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
       })
     }
   }
-  const url = await find(/console on (http:\/\/\S+)/i)
+  const url = await find(/console on (https?:\/\/\S+)/i)
   const embedded = !environment.DEVDECK_SERVICE_URL
-  const signInLink = embedded ? await find(/(http:\/\/\S+\/sign-in\/\S+)/) : ''
+  const signInLink = embedded ? await find(/(https?:\/\/\S+\/sign-in\/\S+)/) : ''
   const serviceUrl = environment.DEVDECK_SERVICE_URL ?? (await find(/service on (http:\/\/[\d.:]+)/i))
   const apiKey = embedded ? readFileSync(join(dataDir, 'service/api-key'), 'utf8').trim() : ''
   return {

@@ -131,6 +131,10 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     problems.push(
       `HOST ${host} is reachable from other machines. Set DEVDECK_ORIGIN to the origin people open (https://…); the console rejects all others.`,
     )
+  if (environment.DEVDECK_BASE_PATH)
+    problems.push(
+      'DEVDECK_BASE_PATH is not supported: the console needs a host name of its own, such as devdeck.example.com',
+    )
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
   const { PORT, HOST, DEVDECK_SERVICE_URL, DEVDECK_DATA_DIR, DEVDECK_SESSION_SECRET, DEVDECK_ORIGIN } = parsed.data

@@ -35,7 +35,7 @@ describe('metrics of the console', () => {
         status: 200,
         durationMs: 30,
         isComplete: true,
-        requestId: undefined,
+        requestId: 'abc',
       })
       await testConsole.signIn('ak_wrong_key_of_a_test').catch(() => undefined)
       const { text } = await read('/metrics')

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { requestIdOf } from '../http/handle-request.ts'
 import { logInfo } from './log.ts'
 
 export interface Observed {
@@ -10,10 +11,10 @@ export interface Observed {
   status: number
   durationMs: number
   isComplete: boolean
-  requestId: string | undefined
+  requestId: string
 }
 
-/** Calls `onEnd` once the response was sent or its client disconnected. */
+/** Gives the request an id if it has none, and calls `onEnd` once the response was sent or its client disconnected. */
 export const observeRequest = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,9 +22,10 @@ export const observeRequest = (
 ): void => {
   const startedMs = performance.now()
   const { method = '', url = '/' } = request
+  const requestId = requestIdOf(new Headers({ 'x-request-id': String(request.headers['x-request-id'] ?? '') }))
+  request.headers['x-request-id'] = requestId
   response.once('close', () => {
     const path = pathOf(url)
-    const requestId = response.getHeader('x-request-id')
     onEnd({
       method,
       path,
@@ -31,7 +33,7 @@ export const observeRequest = (
       status: response.statusCode,
       durationMs: performance.now() - startedMs,
       isComplete: response.writableFinished,
-      requestId: typeof requestId === 'string' ? requestId : undefined,
+      requestId,
     })
   })
 }
