@@ -44,6 +44,21 @@ test('each list keeps its own columns, and one is exported in full', async ({ si
   expect(Object.keys(JSON.parse(rows[0] ?? ''))).toEqual(['name', 'id', 'status'])
   await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
 
+  // By the service over all rows, or by the page over those it loads.
+  const firstRow = page.getByRole('main').locator('tr[data-key]').first()
+  await open(page, `${product.url}/benchmarks/scenarios?search=listed&columns=name,verifier,id`)
+  await head('Name').getByRole('button').click()
+  await expect(page.getByText('Sorted by the service over all 230')).toBeVisible()
+  await expect(head('Name')).toHaveAttribute('aria-sort', 'ascending')
+  await expect(firstRow).toContainText('listed 0')
+  await head('Name').getByRole('button').click()
+  await expect(firstRow).toContainText('listed 99')
+  await page.getByRole('button', { name: 'Load more scenarios' }).click()
+  await expect(page.getByText('Showing 40 of 230')).toBeVisible()
+  await head('Verifier').getByRole('button').click()
+  await expect(page.getByText('Sorted over all 230 loaded')).toBeVisible()
+  await expect(page).toHaveURL(/sort=verifier/)
+
   // Each list remembers its own.
   await page.goto(`${product.url}/devboxes`)
   await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)

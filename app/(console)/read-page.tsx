@@ -20,6 +20,7 @@ import { preferenceCookies } from '#lib/browser/frame/preferences.ts'
 import { makeQueryClient } from '#lib/browser/queries/query-client.ts'
 import { idPattern } from '#lib/contract/common.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { readSupport } from '#lib/gateway/support/view.ts'
 import { serviceNow } from '#lib/gateway/upstream/clock.ts'
 
 type Api = Awaited<ReturnType<typeof requireSession>>['api']
@@ -58,14 +59,22 @@ export const listPage =
     List: ComponentType<{ serviceUrl: string; savedColumns: string }>,
     columns: ColumnsCookie | undefined,
     schema: S,
-    queryOf: (view: z.output<S>, api: Api) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param> | null,
+    queryOf: (
+      view: z.output<S>,
+      api: Api,
+      canSort: boolean,
+    ) => FetchInfiniteQueryOptions<Page, Error, Page, Key, Param> | null,
+    /** Endpoint ID, if the service may sort the list. */
+    endpoint = '',
   ) =>
   async ({ searchParams }: ListPageProps) => {
     const { api, service } = await requireSession()
     const view = pageQuery(schema, await searchParams)
     const savedColumns = (columns && (await cookies()).get(preferenceCookies[columns])?.value) ?? ''
     // The list itself reports an invalid address.
-    const query = view.ok && queryOf(view.value, api)
+    const support = endpoint && (await readSupport())
+    const canSort = support ? (support.parameters[endpoint]?.includes('sort') ?? false) : false
+    const query = view.ok && queryOf(view.value, api, canSort)
     return readPage(
       async (client) => query && client.prefetchInfiniteQuery(query),
       <List serviceUrl={service.url} savedColumns={savedColumns} />,

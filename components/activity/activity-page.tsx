@@ -25,8 +25,9 @@ const Params = z.object({
   outcome: z.optional(z.enum(['done', 'refused'])),
   search: z.optional(z.string().check(z.maxLength(256))),
   starting_after: z.optional(z.string().check(z.maxLength(256))),
+  sort: z.optional(z.string()),
 })
-type ActivityQuery = z.output<typeof Params>
+type ActivityQuery = Omit<z.output<typeof Params>, 'sort'>
 
 const refreshMs = 15_000
 
@@ -44,12 +45,100 @@ const activityList = (query: ActivityQuery) =>
     refetchInterval: ({ state: { data } }) => data?.pages.length === 1 && refreshMs,
   })
 
+const outcomeWords = { done: 'Done', refused: 'Refused' } as const
+
+/** Pages by id prefix. Other ids are shown as copyable text. */
+const pathOf: Record<string, ((id: string) => string) | undefined> = {
+  dbx: paths.devbox,
+  axn: paths.axon,
+  bmj: paths.benchmarkJob,
+  bmr: paths.benchmarkRun,
+  scn: paths.scenario,
+  snp: paths.snapshot,
+}
+
+const Subject = ({ operation, subject: id }: { operation: string; subject: string }) => {
+  const [record = id] = id.split('/')
+  if (operation.startsWith('alerts.') && / alerts$/.test(id)) return id
+  const isAlert = operation.startsWith('alerts.') && /[:@]/.test(id)
+  const path = isAlert ? paths.alert : pathOf[record.slice(0, record.indexOf('_'))]
+  return path ? (
+    <Link href={path(record)} prefetch={false} title={id} className="font-mono text-sm hover:underline">
+      {shortenMiddle(id, 18)}
+    </Link>
+  ) : (
+    <CopyableId value={id} />
+  )
+}
+
+const columns: Column<Activity>[] = [
+  {
+    accessorKey: 'operation',
+    id: 'operation',
+    header: 'Operation',
+    cell: ({ row }) => row.original.operation,
+    meta: { priority: 1, mono: true },
+  },
+  {
+    accessorKey: 'status',
+    id: 'outcome',
+    header: 'Outcome',
+    cell: ({ row }) =>
+      row.original.status < 400 ? (
+        <Badge tone="ok">Done</Badge>
+      ) : (
+        <Badge tone="danger">{`${'Refused'}, ${row.original.status}`}</Badge>
+      ),
+    meta: { priority: 2, width: '7.5rem' },
+  },
+  {
+    accessorKey: 'subject',
+    id: 'subject',
+    header: 'Target',
+    cell: ({ row }) =>
+      row.original.subject === null ? (
+        <span className="text-muted">Not reported</span>
+      ) : (
+        <Subject operation={row.original.operation} subject={row.original.subject} />
+      ),
+    meta: { priority: 3, width: '13rem' },
+  },
+  {
+    accessorKey: 'person',
+    id: 'person',
+    header: 'Person',
+    cell: ({ row }) =>
+      row.original.person === null ? (
+        <span className="text-muted">API key</span>
+      ) : (
+        <VisibleText>{row.original.person}</VisibleText>
+      ),
+    meta: { priority: 4, width: '10.5rem' },
+  },
+  {
+    accessorKey: 'browser',
+    id: 'browser',
+    header: 'Browser',
+    cell: ({ row }) => row.original.browser,
+    meta: { priority: 5, width: '10rem' },
+  },
+  {
+    accessorKey: 'address',
+    id: 'address',
+    header: 'IP address',
+    cell: ({ row }) => row.original.address,
+    meta: { priority: 6, mono: true, width: '9rem' },
+  },
+  timeColumn('at_ms', 'When'),
+]
+
 const source = {
   noun: 'activity',
   nouns: 'activities',
   params: Params,
   path: paths.activity,
-  queryOf: (params: ActivityQuery) => params,
+  columns,
+  queryOf: ({ sort: _, ...query }: z.output<typeof Params>): ActivityQuery => query,
   list: activityList,
   filters: { outcome: 'outcome is …', search: 'has “…”' },
 }
@@ -89,86 +178,10 @@ export const ActivityPage = () => {
         </EmptyState>
       }
     >
-      <DataTable {...list.table} caption="Activity, newest first" columns={columns} />
+      <DataTable {...list.table} caption="Activity" columns={columns} />
       <p className="mt-3 max-w-prose text-sm text-muted">
         {`Excludes requests that scripts send to the service directly, and commands, which are in the devbox logs. This console keeps the latest ${formatCount(maxStoredActivities)} entries per account.`}
       </p>
     </ListPage>
   )
 }
-
-const outcomeWords = { done: 'Done', refused: 'Refused' } as const
-
-/** Pages by id prefix. Other ids are shown as copyable text. */
-const pathOf: Record<string, ((id: string) => string) | undefined> = {
-  dbx: paths.devbox,
-  axn: paths.axon,
-  bmj: paths.benchmarkJob,
-  bmr: paths.benchmarkRun,
-  scn: paths.scenario,
-  snp: paths.snapshot,
-}
-
-const Subject = ({ operation, subject: id }: { operation: string; subject: string }) => {
-  const [record = id] = id.split('/')
-  if (operation.startsWith('alerts.') && / alerts$/.test(id)) return id
-  const isAlert = operation.startsWith('alerts.') && /[:@]/.test(id)
-  const path = isAlert ? paths.alert : pathOf[record.slice(0, record.indexOf('_'))]
-  return path ? (
-    <Link href={path(record)} prefetch={false} title={id} className="font-mono text-sm hover:underline">
-      {shortenMiddle(id, 18)}
-    </Link>
-  ) : (
-    <CopyableId value={id} />
-  )
-}
-
-const columns: Column<Activity>[] = [
-  {
-    id: 'operation',
-    header: 'Operation',
-    cell: ({ row }) => row.original.operation,
-    meta: { priority: 1, mono: true },
-  },
-  {
-    id: 'outcome',
-    header: 'Outcome',
-    cell: ({ row }) =>
-      row.original.status < 400 ? (
-        <Badge tone="ok">Done</Badge>
-      ) : (
-        <Badge tone="danger">{`${'Refused'}, ${row.original.status}`}</Badge>
-      ),
-    meta: { priority: 2, width: '7.5rem' },
-  },
-  {
-    id: 'subject',
-    header: 'Target',
-    cell: ({ row }) =>
-      row.original.subject === null ? (
-        <span className="text-muted">Not reported</span>
-      ) : (
-        <Subject operation={row.original.operation} subject={row.original.subject} />
-      ),
-    meta: { priority: 3, width: '13rem' },
-  },
-  {
-    id: 'person',
-    header: 'Person',
-    cell: ({ row }) =>
-      row.original.person === null ? (
-        <span className="text-muted">API key</span>
-      ) : (
-        <VisibleText>{row.original.person}</VisibleText>
-      ),
-    meta: { priority: 4, width: '10.5rem' },
-  },
-  { id: 'browser', header: 'Browser', cell: ({ row }) => row.original.browser, meta: { priority: 5, width: '10rem' } },
-  {
-    id: 'address',
-    header: 'IP address',
-    cell: ({ row }) => row.original.address,
-    meta: { priority: 6, mono: true, width: '9rem' },
-  },
-  timeColumn('at_ms', 'When'),
-]

@@ -9,6 +9,7 @@ import { alertName } from './alert-feed.ts'
 import { AcknowledgedBy, AlertStateBadge } from './alert-state.tsx'
 
 export const nameColumn: Column<Alert> = {
+  accessorFn: alertName,
   id: 'name',
   header: 'Name',
   cell: ({ row: { original: alert } }) => (
@@ -22,6 +23,7 @@ export const nameColumn: Column<Alert> = {
 export const isLoss = ({ kind }: Alert) => kind === 'end' || kind === 'failure' || kind === 'watch'
 
 export const kindColumn: Column<Alert> = {
+  accessorFn: ({ kind }) => alertKindLabels[kind],
   id: 'kind',
   header: 'Kind',
   cell: ({ row }) => <Kind alert={row.original} />,
@@ -40,6 +42,7 @@ export const Kind = ({ alert }: { alert: Alert }) => (
 const endTitles = { idle: 'Its idle time runs out', keep_alive: 'Its keep-alive time runs out' }
 
 export const stateColumn: Column<Alert> = {
+  accessorKey: 'state',
   id: 'state',
   header: 'State',
   cell: ({ row }) => <State alert={row.original} />,
@@ -55,6 +58,7 @@ export const State = ({ alert, children }: { alert: Alert; children?: ReactNode 
 )
 
 export const nodeColumn: Column<Alert> = {
+  accessorKey: 'node',
   id: 'node',
   header: 'Node',
   cell: ({ row }) => <NodeLink hostname={row.original.node} />,
@@ -62,6 +66,7 @@ export const nodeColumn: Column<Alert> = {
 }
 
 export const metadataColumn: Column<Alert> = {
+  accessorKey: 'metadata',
   id: 'metadata',
   header: 'Metadata',
   cell: ({ row }) => <MetadataChips metadata={row.original.metadata} max={2} />,

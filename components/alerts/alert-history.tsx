@@ -36,6 +36,45 @@ const periodTexts: Record<AlertPeriod, string> = {
 /** In UTC: the server doesn’t know the browser’s time zone. */
 const minuteOf = (ms: string) => isoTime(Number(ms))?.replace(/:\d\d\.\d+Z$/, 'Z')
 
+const devboxOf = devboxColumn<Alert>('devbox_id', 'overview')
+
+const columns: Column<Alert>[] = [
+  nameColumn,
+  kindColumn,
+  stateColumn,
+  {
+    ...devboxOf,
+    accessorFn: ({ job, devbox_id }) => job?.id ?? devbox_id,
+    header: 'Devbox or job',
+    cell: ({ row: { original: alert } }) =>
+      alert.job ? (
+        <Link
+          href={paths.benchmarkJob(alert.job.id)}
+          prefetch={false}
+          title={alert.job.id}
+          className="relative z-1 hover:underline"
+        >
+          {shortenMiddle(alert.job.id, 18)}
+        </Link>
+      ) : (
+        isAboutDevbox(alert) && <DevboxLink id={alert.devbox_id} tab="overview" />
+      ),
+  },
+  {
+    accessorFn: ({ work }) => work?.commands,
+    id: 'work',
+    header: 'Running work',
+    cell: ({ row: { original: alert } }) => {
+      if (alert.work) return alert.work.commands === 0 ? 'None' : formatCountOf(alert.work.commands, 'command')
+      return isEvicted(alert) && <span className="text-muted">Not reported</span>
+    },
+    meta: { priority: 4, width: '8rem' },
+  },
+  metadataColumn,
+  timeColumn('deadline_ms', 'Deadline'),
+  timeColumn('first_heard_ms', 'Received'),
+]
+
 const source = {
   noun: 'alert',
   nouns: 'alerts',
@@ -48,9 +87,11 @@ const source = {
     state: z.optional(z.enum(alertStates)),
     search: z.optional(z.string().check(z.maxLength(256))),
     starting_after: z.optional(z.string().check(z.maxLength(256))),
+    sort: z.optional(z.string()),
   }),
   path: paths.evictionHistory,
-  queryOf: (params: AlertHistoryQuery) => params,
+  columns: [...columns, nodeColumn],
+  queryOf: ({ sort: _, ...query }: AlertHistoryQuery & { sort?: string | undefined }): AlertHistoryQuery => query,
   list: (query: AlertHistoryQuery) => alertQueries.history(query),
   filters: {
     period: (period: string) => periodTexts[period as AlertPeriod],
@@ -136,7 +177,7 @@ export const AlertHistory = () => {
     >
       <DataTable
         {...list.table}
-        caption="Alerts, newest first"
+        caption="Alerts"
         rowHref={({ id }) => paths.alert(id)}
         columns={list.rows.some(({ node }) => node) ? [...columns, nodeColumn] : columns}
       />
@@ -172,40 +213,3 @@ const Summary = ({ period, from_ms, to_ms, search }: AlertHistoryQuery) => {
     </p>
   )
 }
-
-const devboxOf = devboxColumn<Alert>('devbox_id', 'overview')
-
-const columns: Column<Alert>[] = [
-  nameColumn,
-  kindColumn,
-  stateColumn,
-  {
-    ...devboxOf,
-    header: 'Devbox or job',
-    cell: ({ row: { original: alert } }) =>
-      alert.job ? (
-        <Link
-          href={paths.benchmarkJob(alert.job.id)}
-          prefetch={false}
-          title={alert.job.id}
-          className="relative z-1 hover:underline"
-        >
-          {shortenMiddle(alert.job.id, 18)}
-        </Link>
-      ) : (
-        isAboutDevbox(alert) && <DevboxLink id={alert.devbox_id} tab="overview" />
-      ),
-  },
-  {
-    id: 'work',
-    header: 'Running work',
-    cell: ({ row: { original: alert } }) => {
-      if (alert.work) return alert.work.commands === 0 ? 'None' : formatCountOf(alert.work.commands, 'command')
-      return isEvicted(alert) && <span className="text-muted">Not reported</span>
-    },
-    meta: { priority: 4, width: '8rem' },
-  },
-  metadataColumn,
-  timeColumn('deadline_ms', 'Deadline'),
-  timeColumn('first_heard_ms', 'Received'),
-]

@@ -10,7 +10,6 @@ import { FilterBar, type FilterBarProps } from '#components/list/filter-bar.tsx'
 import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { exportItems, ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { readSort, sortRows, writeSort } from '#components/list/sort-rows.ts'
 import type { HowToChange } from '#components/list/use-address.ts'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
@@ -188,23 +187,18 @@ const columnsFor = (params: AxonSearchParams): Column<Axon>[] => {
   ]
 }
 
-// Which columns there are does not depend on the filters.
-const allColumns = columnsFor({ include_total_count: true })
-
 const source = {
   noun: 'axon',
   nouns: 'axons',
   params: AxonSearchParams,
   path: axonsPath,
+  columns: columnsFor({ include_total_count: true }),
   queryOf: (params: AxonSearchParams) => ({ ...axonQueryOf(params), limit: params.limit }),
   list: ({ limit, ...query }: ReturnType<typeof axonQueryOf> & { limit: number | undefined }) =>
     axonQueries.rows(query, limit),
   matches: axonMatches,
-  arrange: (rows: readonly Axon[], params: AxonSearchParams) => {
-    const filtered = params.state || params.created ? rows.filter(axonFilter(params)) : rows
-    const sort = readSort(params.sort, allColumns)
-    return sort ? sortRows(filtered, sort, allColumns) : filtered
-  },
+  arrange: (rows: readonly Axon[], params: AxonSearchParams) =>
+    params.state || params.created ? rows.filter(axonFilter(params)) : rows,
   filters: {
     search: 'ID or name contains …',
     name: 'name starts with …',
@@ -230,7 +224,6 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
     'axonColumns',
     savedColumns,
   )
-  const sort = readSort(params.sort, allColumns)
   const pages = query.data?.pages ?? []
   const loadsAll = params.limit === undefined && fitsOneCall(pages) && !query.isPlaceholderData
   useEffect(() => {
@@ -272,18 +265,14 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
         count={formatSize({ shown: rows.length, loaded: loaded.length, total, hasMore: !isComplete })}
         tools={
           <>
-            {(sort || params.state || params.created) && !isComplete && (
-              <p>{`${sort ? 'Sorts' : 'Filters'} only the ${formatCount(loaded.length)} loaded axons`}</p>
+            {(params.state || params.created) && !isComplete && (
+              <p>{`Filters only the ${formatCount(loaded.length)} loaded axons`}</p>
             )}
             <ListMenus
               source={source}
               list={list}
               columns={columns}
-              call={{
-                path: '/v1/axons',
-                method: 'axons.list',
-                pageOnly: ({ sort }) => (sort ? [`sorted by ${sort}`] : []),
-              }}
+              call={{ path: '/v1/axons', method: 'axons.list' }}
               metadataKeys={axonQueries.metadataKeys()}
               serviceUrl={serviceUrl}
             >
@@ -314,13 +303,11 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
       >
         <DataTable
           {...list.table}
-          caption={sort ? 'Axons' : 'Axons, newest first'}
+          caption="Axons"
           columns={columns.shown}
           rowHref={hrefOf}
           rowClassName={classOf}
           totalRows={isComplete ? rows.length : total}
-          sort={sort}
-          onSort={(next) => list.change({ sort: next ? writeSort(next) : undefined }, 'push')}
           selection={{ ...list.selection, labelOf }}
           onNearEnd={onNearEnd}
         />

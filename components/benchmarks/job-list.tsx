@@ -23,7 +23,6 @@ import { FilterBar } from '#components/list/filter-bar.tsx'
 import { FilterInput, FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListMenus } from '#components/list/list-menus.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
-import { readSort, sortRows, writeSort } from '#components/list/sort-rows.ts'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { useSupport } from '#components/settings/support-queries.ts'
@@ -199,14 +198,13 @@ const columns: Column<BenchmarkJob>[] = [
   optional(idColumn()),
 ]
 
-/** The API can't sort jobs, and each comes with its outcomes. */
-const maxSorted = 1_000
-
 const source = {
   noun: 'job',
   nouns: 'jobs',
   params: JobSearchParams,
   path: jobsPath,
+  endpoint: 'benchmarkJobs.list',
+  columns,
   queryOf: jobQueryOf,
   filters: {
     name: 'name contains …',
@@ -217,12 +215,7 @@ const source = {
   },
   list: (query: BenchmarkJobListQuery) => benchmarkJobQueries.list(query),
   matches: jobMatches,
-  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => {
-    const filtered = rows.filter(jobFilter(params, serviceNow()))
-    const sort = readSort(params.sort, columns)
-    return sort ? sortRows(filtered, sort, columns) : filtered
-  },
-  rowsNeeded: ({ sort }: JobSearchParams) => (sort ? maxSorted : 0),
+  arrange: (rows: readonly BenchmarkJob[], params: JobSearchParams) => rows.filter(jobFilter(params, serviceNow())),
 }
 
 interface JobListProps {
@@ -239,7 +232,6 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
   const startImport = (file: File | null) => setImporting((last) => ({ file, number: (last?.number ?? 0) + 1 }))
   const { params, filter, selectedRows } = list
   const chosen = useColumns(columns, list, 'jobColumns', savedColumns)
-  const sort = readSort(params.sort, columns)
   const router = useRouter()
   const canImport = useSupport('benchmarkJobs.import') !== 'no'
   const cancel = useMutation(benchmarkRunMutations.cancelJob())
@@ -329,21 +321,13 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
           </FilterBar>
         }
         tools={
-          <>
-            {sort && list.query.hasNextPage && <SortedPart list={list} />}
-            <ListMenus
-              source={source}
-              list={list}
-              columns={chosen}
-              call={{
-                path: '/v1/benchmark_jobs',
-                method: 'benchmarkJobs.list',
-                rows: 'jobs',
-                pageOnly: ({ sort }) => (sort ? [`sorted by ${sort}`] : []),
-              }}
-              serviceUrl={serviceUrl}
-            />
-          </>
+          <ListMenus
+            source={source}
+            list={list}
+            columns={chosen}
+            call={{ path: '/v1/benchmark_jobs', method: 'benchmarkJobs.list', rows: 'jobs' }}
+            serviceUrl={serviceUrl}
+          />
         }
         empty={
           <EmptyState
@@ -375,9 +359,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
       >
         <DataTable
           {...list.table}
-          caption={sort ? 'Benchmark jobs' : 'Benchmark jobs, newest first'}
-          sort={sort}
-          onSort={(next) => list.change({ sort: next ? writeSort(next) : undefined }, 'push')}
+          caption="Benchmark jobs"
           columns={chosen.shown}
           rowHref={({ id }) => paths.benchmarkJob(id)}
           selection={{ ...list.selection, labelOf }}
@@ -390,26 +372,6 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
         <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
       )}
     </>
-  )
-}
-
-interface SortedPartProps {
-  list: {
-    loaded: readonly BenchmarkJob[]
-    isSearching: boolean
-    query: { data?: { pages: readonly { total_count?: number | null | undefined }[] } | undefined }
-  }
-}
-
-const SortedPart = ({ list: { loaded, isSearching, query } }: SortedPartProps) => {
-  const total = query.data?.pages[0]?.total_count
-  const of = total == null ? '' : ` of ${formatCount(total)}`
-  return (
-    <p role="status" className="tabular">
-      {isSearching
-        ? `Loading jobs to sort: ${formatCount(loaded.length)}${of}`
-        : `Sorted among the newest ${formatCount(loaded.length)}${of}`}
-    </p>
   )
 }
 

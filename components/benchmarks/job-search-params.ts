@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { paths } from '#lib/browser/address/paths.ts'
 import { pageDefaults, searchOf } from '#lib/browser/address/search.ts'
+import { sortingOf } from '#lib/browser/lists/service-sort.ts'
 import { type BenchmarkJob, BenchmarkJobListQuery, benchmarkJobStates } from '#lib/contract/benchmark-jobs.ts'
 
 export const jobSources = ['harbor', 'benchmark', 'scenarios', 'imported'] as const
@@ -26,10 +27,9 @@ export const jobQueryOf = ({
   sort,
   columns: _columns,
   ...query
-}: JobSearchParams): BenchmarkJobListQuery => (sort ? { ...query, limit: sortedPageSize } : query)
+}: JobSearchParams): BenchmarkJobListQuery => ({ ...query, ...sortingOf(sort, sortFields) })
 
-/** Sorting reads many pages; larger ones could hold too many outcomes. */
-const sortedPageSize = 100
+const sortFields = { name: 'name', state: 'state', source: 'job_source', created: 'create_time_ms', id: 'id' }
 
 export const jobsPath = (params: Partial<JobSearchParams>): string =>
   `${paths.benchmarkJobs()}${searchOf(params, pageDefaults)}`

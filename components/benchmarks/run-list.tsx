@@ -1,8 +1,7 @@
 'use client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Ban, ListChecks } from 'lucide-react'
-import { useCallback, useMemo } from 'react'
-import * as z from 'zod/mini'
+import { useCallback, useMemo, useState } from 'react'
 import { benchmarkQueries } from '#components/benchmarks/scenarios/queries.ts'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn, optional } from '#components/list/columns.tsx'
@@ -19,14 +18,12 @@ import { TextLink } from '#components/ui/text-link.tsx'
 import { NameText, VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { runMatches } from '#lib/browser/lists/row-filters.ts'
-import { type BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
+import type { BenchmarkRun, BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import { runLooks, wordsOf } from './benchmark-state.tsx'
 import { durationOnceEnded, stateColumn, timeOrUnknown } from './figures.tsx'
 import { benchmarkRunMutations, benchmarkRunQueries, ownOrigin, type RunOrigin } from './run/queries.ts'
+import { RunSearchParams, runQueryOf } from './run-search-params.ts'
 import { AgentLines, RunScore } from './score.tsx'
-
-const RunSearchParams = z.extend(BenchmarkRunListQuery, { columns: z.optional(z.string()) })
-type RunSearchParams = z.output<typeof RunSearchParams>
 
 const columnsFor = (
   params: RunSearchParams,
@@ -47,6 +44,7 @@ const columnsFor = (
     meta: { priority: 1, lines: () => 2 },
   },
   {
+    accessorFn: (run) => originOf(run)?.agent_name,
     id: 'agent',
     header: 'Agent',
     cell: ({ row: { original: run } }) => {
@@ -61,6 +59,7 @@ const columnsFor = (
     },
   },
   {
+    accessorFn: (run) => originOf(run)?.job_name,
     id: 'job',
     header: 'Job',
     cell: ({ row: { original: run } }) => {
@@ -81,6 +80,7 @@ const columnsFor = (
   },
   stateColumn('run', '9rem'),
   {
+    accessorKey: 'score',
     id: 'score',
     header: 'Score',
     cell: ({ row: { original: run } }) =>
@@ -101,12 +101,16 @@ const columnsFor = (
   optional(idColumn()),
 ]
 
+/** Columns have the same values whatever the filters are. */
+const defaultParams: RunSearchParams = { limit: 20, include_total_count: true }
+
 const source = {
   noun: 'run',
   nouns: 'runs',
   params: RunSearchParams,
   path: paths.benchmarkRuns,
-  queryOf: ({ columns: _, ...query }: RunSearchParams) => query,
+  endpoint: 'benchmarkRuns.list',
+  queryOf: runQueryOf,
   list: (query: BenchmarkRunListQuery) => benchmarkRunQueries.list(query),
   matches: runMatches,
   filters: {
@@ -123,12 +127,16 @@ interface RunListProps {
 }
 
 export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
-  const list = useListQuery(source)
-  const { params } = list
-  // Some services report a run's origin only in its job.
-  const needsOrigins = list.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)
+  const [needsOrigins, setNeedsOrigins] = useState(false)
   const { data: origins, isPending } = useQuery({ ...benchmarkRunQueries.origins(), enabled: needsOrigins })
   const originOf = useCallback((run: BenchmarkRun) => ownOrigin(run) ?? origins?.[run.id] ?? null, [origins])
+  const list = useListQuery(
+    source,
+    useMemo(() => columnsFor(defaultParams, true, originOf), [originOf]),
+  )
+  const { params } = list
+  // Some services report a run's origin only in its job.
+  if (!needsOrigins && list.rows.some(({ n_scenario_runs }) => n_scenario_runs == null)) setNeedsOrigins(true)
   const columns = useColumns(
     useMemo(
       () => columnsFor(params, !needsOrigins || !isPending, originOf),
@@ -190,7 +198,7 @@ export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
     >
       <DataTable
         {...list.table}
-        caption="Benchmark runs, newest first"
+        caption="Benchmark runs"
         columns={columns.shown}
         rowHref={({ id }) => paths.benchmarkRun(id)}
         selection={{ ...list.selection, labelOf }}

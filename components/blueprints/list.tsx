@@ -81,6 +81,8 @@ const source = {
   nouns: 'blueprints',
   params: BlueprintSearchParams,
   path: paths.blueprints,
+  endpoint: 'blueprints.list',
+  columns: columnsFor({ limit: 20, include_total_count: true }),
   queryOf: blueprintQueryOf,
   list: (query: BlueprintListQuery) => blueprintQueries.list(query),
   matches: blueprintMatches,
@@ -189,7 +191,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
       >
         <DataTable
           {...list.table}
-          caption="Blueprints, newest first"
+          caption="Blueprints"
           columns={columns.shown}
           rowHref={({ id }) => paths.blueprint(id)}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}

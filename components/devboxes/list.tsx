@@ -64,6 +64,9 @@ const CreateDevboxDialog = dynamic(async () => (await import('./create/create-de
 
 type Evictions = ReadonlyMap<string, Alert>
 
+const lifetimeMs = ({ create_time_ms, end_time_ms }: Devbox) =>
+  Math.max(0, (end_time_ms ?? serviceNow()) - create_time_ms)
+
 const nodeColumn: Column<Devbox> = {
   accessorFn: ({ node }) => node?.hostname,
   id: 'node',
@@ -94,6 +97,7 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster
   metadataColumn(params, devboxesPath),
   timeColumn('create_time_ms', 'Created'),
   {
+    accessorFn: lifetimeMs,
     id: 'lifetime',
     header: 'Lifetime',
     cell: ({ row }) => <Lifetime devbox={row.original} />,
@@ -102,12 +106,11 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster
       align: 'right',
       width: '7rem',
       isOptional: true,
-      export: {
-        lifetime_ms: ({ create_time_ms, end_time_ms }) => Math.max(0, (end_time_ms ?? serviceNow()) - create_time_ms),
-      },
+      export: { lifetime_ms: lifetimeMs },
     },
   },
   {
+    accessorFn: (devbox) => timeLeftOf(devbox, evictions.get(devbox.id))?.at_ms,
     id: 'time-left',
     header: 'Time left',
     cell: ({ row: { original: devbox } }) => {
@@ -125,6 +128,9 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster
   optional(timeColumn('end_time_ms', 'Ended')),
 ]
 
+/** Columns have the same values whatever the filters are. */
+const defaultParams: DevboxSearchParams = { limit: 20, include_total_count: true }
+
 const sourceFilters: Record<string, string> = {
   none: 'created from nothing',
   snapshot: 'created from a snapshot',
@@ -136,6 +142,7 @@ const source = {
   nouns: 'devboxes',
   params: DevboxSearchParams,
   path: devboxesPath,
+  endpoint: 'devboxes.list',
   queryOf: devboxQueryOf,
   list: (query: DevboxListQuery) => devboxQueries.list(query),
   matches: devboxMatches,
@@ -160,11 +167,14 @@ interface DevboxListProps {
 }
 
 export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
-  const list = useListQuery(source)
+  const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
+  const list = useListQuery(
+    source,
+    useMemo(() => columnsFor(defaultParams, evictions, true), [evictions]),
+  )
   const { params, rows, loaded, onNearEnd } = list
   // Undefined until the dialog is first opened; after that it stays mounted and keeps what was typed.
   const [isCreating, setIsCreating] = useState<boolean>()
-  const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
   const actions = useDevboxActions()
   const cluster = useCluster()
   const columns = useColumns(
@@ -268,7 +278,7 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
       >
         <DataTable
           {...list.table}
-          caption="Devboxes, newest first"
+          caption="Devboxes"
           columns={columns.shown}
           rowHref={({ id }) => paths.devbox(id)}
           selection={{ ...list.selection, labelOf }}

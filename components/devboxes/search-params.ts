@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { paths } from '#lib/browser/address/paths.ts'
 import { pageDefaults, searchOf } from '#lib/browser/address/search.ts'
+import { sortingOf } from '#lib/browser/lists/service-sort.ts'
 import { Id } from '#lib/contract/common.ts'
 import { type Devbox, DevboxListQuery, type DevboxStatus, devboxStatuses, isOfTrial } from '#lib/contract/devboxes.ts'
 import { resourceSizes } from '#lib/contract/launch-parameters.ts'
@@ -29,6 +30,7 @@ export const DevboxSearchParams = z.extend(z.omit(DevboxListQuery, { origin: tru
   size: z.optional(z.enum(devboxSizes, `must be one of ${devboxSizes.join(', ')}`)),
   older_than: z.optional(Age),
   younger_than: z.optional(Age),
+  sort: z.optional(z.string()),
   columns: z.optional(z.string()),
 })
 export type DevboxSearchParams = z.output<typeof DevboxSearchParams>
@@ -55,6 +57,7 @@ export const devboxQueryOf = ({
   older_than: _older,
   younger_than: _younger,
   columns: _columns,
+  sort,
   ...query
 }: DevboxSearchParams): DevboxListQuery => {
   const [status, ...more] = parseStatuses({ status: _status })
@@ -62,8 +65,11 @@ export const devboxQueryOf = ({
     ...query,
     ...(status && more.length === 0 && { status }),
     ...(trials !== 'shown' && { origin: trials === 'only' ? 'trial' : 'own' }),
+    ...sortingOf(sort, sortFields),
   }
 }
+
+const sortFields = { name: 'name', status: 'status', id: 'id', created: 'create_time_ms', ended: 'end_time_ms' }
 
 export const devboxFilter = (
   params: Pick<DevboxSearchParams, (typeof pageFilters)[number]>,

@@ -31,7 +31,7 @@ const axonList = (params: Params): CopiedList<Params, object> => ({
     filters: { search: 'ID or name contains …', state: 'is …', created: 'created … UTC' },
     queryOf: ({ state: _, created: __, sort: ___, ...query }) => query,
   },
-  call: { path: '/v1/axons', method: 'axons.list', pageOnly: ({ sort }) => (sort ? [`sorted by ${sort}`] : []) },
+  call: { path: '/v1/axons', method: 'axons.list' },
   params,
 })
 

@@ -24,10 +24,12 @@ export interface CopiedList<Params extends ListParams, ListQuery> {
 }
 
 const describe = <Params extends ListParams, ListQuery>({ source, call, params }: CopiedList<Params, ListQuery>) => {
-  // The public API has no `origin`. The axon page chooses its own page size unless the address names one.
+  // The public API has no `origin` and doesn't sort. The axon page chooses its own page size unless the address names one.
   const query: Record<string, unknown> = {
     ...source.queryOf(params),
     origin: undefined,
+    sort: undefined,
+    order: undefined,
     limit: (params as { limit?: number }).limit,
   }
   const parameters = encodeQuery(
@@ -42,6 +44,7 @@ const describe = <Params extends ListParams, ListQuery>({ source, call, params }
       { ...params, metadata: undefined },
     ).map(({ text }) => text),
     ...(call.pageOnly?.(params) ?? []),
+    ...(params.sort ? [`sorted by ${params.sort}`] : []),
   ]
   return { parameters, differences }
 }

@@ -28,6 +28,8 @@ export interface Sort {
 
 export interface DataTableProps<Row extends RowData> {
   caption: string
+  /** Order of the rows without `sort`, for the caption. */
+  order?: string
   /** The column of priority 1, or else the first, names the row. */
   columns: readonly Column<Row>[]
   rows: readonly Row[]
@@ -151,7 +153,7 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
             busy && 'opacity-60 transition-opacity',
           )}
         >
-          <caption className="sr-only">{caption}</caption>
+          <caption className="sr-only">{props.order && !sort ? `${caption}, ${props.order}` : caption}</caption>
           <thead>
             <tr aria-rowindex={1}>
               {selection && (

@@ -29,8 +29,13 @@ const reading = async (params: Params, signal = new AbortController().signal) =>
       deleted ? rows.filter(({ deleted_at_ms }) => deleted_at_ms != null) : rows,
   }
   const steps: string[] = []
-  const rows = await readWholeList(source, params, new QueryClient(), signal, ({ count, total }) =>
-    steps.push(`${count} of ${total}`),
+  const rows = await readWholeList(
+    source,
+    { canSort: false, sortColumns: [] },
+    params,
+    new QueryClient(),
+    signal,
+    ({ count, total }) => steps.push(`${count} of ${total}`),
   )
   return { steps, names: rows.map(({ name }) => name) }
 }

@@ -8,14 +8,18 @@ import { problemOf } from '#components/ui/problem.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { type ExportFormat, exportFormats, saveRows } from '#lib/browser/lists/export.ts'
+import { forService, isSortedByService } from '#lib/browser/lists/service-sort.ts'
 import { type Column, exportColumns } from './column.ts'
 import type { ListParams, ListSource } from './list-source.ts'
+import { readSort, sortRows } from './sort-rows.ts'
 
 interface ExportDialogProps<Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }> {
   source: ListSource<Params, ListQuery, Page, PageParam, Row>
   params: Params
   format: ExportFormat
   columns: readonly Column<Row>[]
+  /** From `useListQuery`. */
+  list: { canSort: boolean; sortColumns: readonly Column<Row>[] }
   onClose: () => void
 }
 
@@ -24,6 +28,7 @@ export const ExportDialog = <Params extends ListParams, ListQuery, Page, PagePar
   params,
   format,
   columns,
+  list,
   onClose,
 }: ExportDialogProps<Params, ListQuery, Page, PageParam, Row>) => {
   const client = useQueryClient()
@@ -34,7 +39,7 @@ export const ExportDialog = <Params extends ListParams, ListQuery, Page, PagePar
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, on mount
   useEffect(() => {
     const reading = new AbortController()
-    readWholeList(source, params, client, reading.signal, setProgress)
+    readWholeList(source, list, params, client, reading.signal, setProgress)
       .then((rows) => {
         const file = saveRows(nouns, format, rows, exportColumns(columns))
         setSaved(`Saved ${formatCountOf(rows.length, 'row')} to ${file}`)
@@ -89,12 +94,13 @@ interface Progress {
 /** Reads a whole list page by page, from where its address starts, and filters and sorts it as the page does. */
 export const readWholeList = async <Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }>(
   source: Pick<ListSource<Params, ListQuery, Page, PageParam, Row>, 'queryOf' | 'list' | 'matches' | 'arrange'>,
+  { canSort, sortColumns }: ExportDialogProps<Params, ListQuery, Page, PageParam, Row>['list'],
   params: Params,
   client: QueryClient,
   signal: AbortSignal,
   onPage: (progress: Progress) => void,
 ): Promise<readonly Row[]> => {
-  const query = { ...source.queryOf(params), limit: rowsPerCall }
+  const query = { ...forService(source.queryOf(params), canSort), limit: rowsPerCall }
   const { queryKey, queryFn, initialPageParam, getNextPageParam, rowsOf } = source.list(query)
   const readPage = queryFn as QueryFunction<Page, QueryKey, PageParam>
   const pages: Page[] = []
@@ -115,5 +121,7 @@ export const readWholeList = async <Params extends ListParams, ListQuery, Page, 
     next = getNextPageParam(page, pages, pageParam, pageParams)
   } while (next != null)
   const matching = [...rows.values()].filter(source.matches?.(query) ?? (() => true))
-  return source.arrange?.(matching, params) ?? matching
+  const filtered = source.arrange?.(matching, params) ?? matching
+  const sort = isSortedByService(query) ? null : readSort(params.sort, sortColumns)
+  return sort ? sortRows(filtered, sort, sortColumns) : filtered
 }

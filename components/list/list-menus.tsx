@@ -26,7 +26,13 @@ const ExportDialog = dynamic(
 interface ListMenusProps<Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }> {
   source: ListSource<Params, ListQuery, Page, PageParam, Row>
   /** From `useListQuery`. */
-  list: { params: Params; rows: readonly Row[]; selectedRows: readonly Row[] }
+  list: {
+    params: Params
+    rows: readonly Row[]
+    selectedRows: readonly Row[]
+    canSort: boolean
+    sortColumns: readonly Column<Row>[]
+  }
   columns: ChosenColumns<Row>
   call: ListCall<Params>
   metadataKeys?: MetadataKeys
@@ -79,7 +85,14 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
         <ColumnDialog columns={columns} metadataKeys={metadataKeys} rows={rows} onClose={close} />
       )}
       {dialog?.name === 'export' && (
-        <ExportDialog source={source} params={params} format={dialog.format} columns={columns.shown} onClose={close} />
+        <ExportDialog
+          source={source}
+          params={params}
+          format={dialog.format}
+          columns={columns.shown}
+          list={list}
+          onClose={close}
+        />
       )}
     </PageActions>
   )

@@ -109,6 +109,8 @@ interface List {
   filters?: readonly ActiveFilter[]
   clearHref?: string
   firstHref?: string | undefined
+  /** Who sorts the rows, if they are sorted by a column. */
+  sorted?: 'service' | 'page' | null
   refreshError?: Error | null
   refreshedAtMs?: number | undefined
 }
@@ -138,7 +140,8 @@ const Rows = ({ list, count, tools, children }: ListViewProps) => {
   const { query, rows, loaded, matching = loaded.length, unmatched = 0, firstHref } = list
   const stale = list.refreshError ?? (query.isRefetchError ? query.error : null)
   // Unknown if the list starts at a cursor, or if the service counts rows that don't match.
-  const total = firstHref || unmatched > 0 ? null : (query.data?.pages.at(-1)?.total_count ?? null)
+  const counted = query.data?.pages.findLast(({ total_count }) => typeof total_count === 'number')
+  const total = firstHref || unmatched > 0 ? null : (counted?.total_count ?? null)
   const size = {
     shown: rows.length,
     // Rows that wait for the pointer are not filtered out.
@@ -158,8 +161,9 @@ const Rows = ({ list, count, tools, children }: ListViewProps) => {
         <p role="status" className="tabular">
           {count ?? formatSize(size)}
         </p>
+        {list.sorted && <p className="tabular">{sortText(list, total)}</p>}
         {unmatched > 0 && <p>{filteredHere}</p>}
-        {firstHref && <TextLink href={firstHref}>Back to newest</TextLink>}
+        {firstHref && <TextLink href={firstHref}>{list.sorted ? 'Back to the first rows' : 'Back to newest'}</TextLink>}
         {list.refreshedAtMs !== undefined && <RefreshedAt ms={list.refreshedAtMs} />}
         {tools}
       </PageActions>
@@ -170,6 +174,15 @@ const Rows = ({ list, count, tools, children }: ListViewProps) => {
 }
 
 const filteredHere = "Filtered in the browser because the service returned rows that don't match."
+
+/** Which rows are in the shown order. */
+const sortText = ({ nouns, sorted, loaded, query, isSearching }: List, total: number | null): string => {
+  if (sorted === 'service') return `Sorted by the service${total === null ? '' : ` over all ${formatCount(total)}`}`
+  const known = formatCount(loaded.length)
+  if (!query.hasNextPage) return `Sorted over all ${known} loaded`
+  const rest = total === null ? '; more exist' : ` of ${formatCount(total)}`
+  return isSearching ? `Loading ${nouns} to sort: ${known}${rest}` : `Sorted over the ${known} loaded${rest}`
+}
 
 const RefreshedAt = ({ ms }: { ms: number }) => {
   const zone = useShownZone()

@@ -1,13 +1,17 @@
 import type { InfiniteData, QueryKey, UseInfiniteQueryOptions, UseQueryOptions } from '@tanstack/react-query'
+import type { RowData } from '@tanstack/react-table'
 import type * as z from 'zod/mini'
 import type { Shown } from '#lib/browser/queries/list/pages.ts'
 import type { MetadataCondition } from '#lib/contract/encode-query.ts'
+import type { Column } from './column.ts'
 import { conditionText, withoutCondition } from './metadata-condition.ts'
 
 export interface ListParams {
   metadata?: MetadataCondition[] | undefined
   starting_after?: string | undefined
   columns?: string | undefined
+  /** A column ID, with a leading `-` for descending order. By default the newest come first. */
+  sort?: string | undefined
 }
 
 export interface ListOptions<Page, PageParam, Row>
@@ -20,7 +24,7 @@ export interface ListOptions<Page, PageParam, Row>
 /** `…` stands for the value. Null: this value doesn't filter. */
 type FilterText = string | ((value: string) => string | null)
 
-export interface ListSource<Params extends ListParams, ListQuery, Page, PageParam, Row> {
+export interface ListSource<Params extends ListParams, ListQuery, Page, PageParam, Row extends RowData> {
   /** Lower case: `axon`, `axons`. */
   noun: string
   nouns: string
@@ -30,10 +34,12 @@ export interface ListSource<Params extends ListParams, ListQuery, Page, PagePara
   queryOf: (params: Params) => ListQuery
   list: (query: ListQuery) => ListOptions<Page, PageParam, Row>
   matches?: (query: ListQuery) => (row: Row) => boolean
-  /** Filters and order that only this page has, applied to the loaded rows. */
+  /** Filters that only this page has, applied to the loaded rows. */
   arrange?: (rows: readonly Row[], params: Params) => readonly Row[]
-  /** Rows to load before the order is right, if the service has as many. */
-  rowsNeeded?: (params: Params) => number
+  /** Endpoint ID, if the service may sort. */
+  endpoint?: string
+  /** Columns that the rows can be sorted by. */
+  columns?: readonly Column<Row>[]
   filters: Readonly<Record<string, FilterText>>
 }
 

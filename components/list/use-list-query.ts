@@ -8,18 +8,30 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { useParameter } from '#components/settings/support-queries.ts'
 import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
+import { forService, isSortedByService } from '#lib/browser/lists/service-sort.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
-import { emptySelection } from './column.ts'
+import { type Column, emptySelection } from './column.ts'
+import type { Sort } from './data-table.tsx'
 import { activeFilters, type ListParams, type ListSource, withoutFilters } from './list-source.ts'
+import { readSort, sortRows, writeSort } from './sort-rows.ts'
 import { type HowToChange, useAddress } from './use-address.ts'
 
 const idOf = ({ id }: { id: string }) => id
+
+/** A row that moves in a sorted list is returned in two pages. */
+const latestOfEach = <Row extends { id: string }>(rows: readonly Row[]): readonly Row[] => {
+  const places = new Map(rows.map(({ id }, place) => [id, place]))
+  return places.size === rows.length ? rows : rows.filter(({ id }, place) => places.get(id) === place)
+}
 
 /** Fewer rows may not fill the screen, so more are loaded. */
 const minRows = 20
 /** Rows loaded in search of matches before the user has to ask for more. */
 const maxSearched = 2_000
+/** Rows loaded to be sorted by the page. */
+const maxSorted = 1_000
 
 const noRefresh = queryOptions<number | null, Error, number | null, QueryKey>({
   queryKey: ['no-list-refresh'],
@@ -29,6 +41,8 @@ const noRefresh = queryOptions<number | null, Error, number | null, QueryKey>({
 /** State of a list page: its address, loaded pages, rows shown and selection. `params` follows typing; rows follow the address. */
 export const useListQuery = <Params extends ListParams, ListQuery, Page, PageParam, Row extends { id: string }>(
   source: ListSource<Params, ListQuery, Page, PageParam, Row>,
+  /** If values of the source's columns come from elsewhere. */
+  columns: readonly Column<Row>[] = source.columns ?? [],
 ) => {
   const client = useQueryClient()
   const {
@@ -40,7 +54,11 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
   } = useAddress({ schema: source.params, path: source.path })
   const address = source.path(settled)
   const isValid = problems.length === 0
-  const query = source.queryOf(settled)
+  const canSort = useParameter(source.endpoint, 'sort')
+  const query = forService(source.queryOf(settled), canSort)
+  const isServiceSorted = isSortedByService(query)
+  const sort = useMemo(() => readSort(settled.sort, columns), [settled.sort, columns])
+  const pageSort = isServiceSorted ? null : sort
   const { rowsOf, refresh: refreshOf, ...options } = source.list(query)
   const list = useInfiniteQuery({
     ...options,
@@ -49,16 +67,21 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
   })
   const { data, isPlaceholderData, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list
   // biome-ignore lint/correctness/useExhaustiveDependencies: a source always reads rows the same way
-  const loaded = useMemo(() => data?.pages.flatMap(rowsOf) ?? [], [data, source])
+  const loaded = useMemo(() => latestOfEach(data?.pages.flatMap(rowsOf) ?? []), [data, source])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address identifies the query
   const matching = useMemo(
     () => (source.matches ? loaded.filter(source.matches(query)) : loaded),
     [loaded, source, address],
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address identifies the parameters
-  const arranged = useMemo(() => source.arrange?.(matching, settled) ?? matching, [matching, source, address])
+  const filtered = useMemo(() => source.arrange?.(matching, settled) ?? matching, [matching, source, address])
+  const arranged = useMemo(
+    () => (pageSort ? sortRows(filtered, pageSort, columns) : filtered),
+    [filtered, pageSort, columns],
+  )
   const { rows, release, pointer } = useSteadyRows(address, arranged, refreshOf !== undefined)
 
+  const filter = (part: Partial<Params>, how: HowToChange) => change({ starting_after: undefined, ...part }, how)
   const inView = useRef({ first: 0, last: 0 })
   const latest = useRef({ rows, loaded })
   useEffect(() => {
@@ -82,7 +105,7 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
   const loadMore = hasNextPage && !isFetchingNextPage ? () => void fetchNextPage() : undefined
   const isSearching =
     ((arranged.length < Math.min(minRows, loaded.length) && loaded.length < maxSearched) ||
-      loaded.length < (source.rowsNeeded?.(settled) ?? 0)) &&
+      (pageSort !== null && loaded.length < maxSorted)) &&
     hasNextPage &&
     !isFetchNextPageError &&
     !isPlaceholderData
@@ -103,7 +126,7 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     params,
     change,
     /** Changes the filters and starts at the first row again. */
-    filter: (part: Partial<Params>, how: HowToChange) => change({ starting_after: undefined, ...part }, how),
+    filter,
     followHere,
     query: list,
     loaded,
@@ -118,6 +141,9 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     filters: activeFilters(source, params),
     clearHref: withoutFilters(source, params),
     firstHref: params.starting_after && source.path({ ...params, starting_after: undefined }),
+    sorted: sort && (isServiceSorted ? ('service' as const) : ('page' as const)),
+    canSort,
+    sortColumns: columns,
     refreshError: refreshed.error,
     refresh: async () => refresh && client.invalidateQueries({ queryKey: refresh.queryKey }),
     refreshedAtMs: refresh && (refreshed.data ?? toServiceTime(list.dataUpdatedAt)),
@@ -125,7 +151,15 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     clearSelection: () => setSelection(emptySelection),
     /** Undefined while loading and when nothing should load by itself. */
     onNearEnd: isFetchNextPageError || isPlaceholderData ? undefined : loadMore,
-    table: { rows, rowKey: idOf, busy: isPlaceholderData, inView },
+    table: {
+      rows,
+      rowKey: idOf,
+      busy: isPlaceholderData,
+      inView,
+      sort: readSort(params.sort, columns),
+      onSort: (next: Sort | null) => filter({ sort: next ? writeSort(next) : undefined } as Partial<Params>, 'push'),
+      order: 'newest first',
+    },
     selection: { selected: selection, onChange: setSelection },
   }
 }

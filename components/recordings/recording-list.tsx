@@ -19,11 +19,78 @@ import { formatBytes, formatDurationMs } from '#lib/browser/format.ts'
 import { type Recording, titleOf } from '#lib/protocol/recordings.ts'
 import { recordingAddress, recordingMutations, recordingQueries } from './queries.ts'
 
+const devboxOf = devboxColumn<Recording>('devbox_id', 'terminal')
+
+const columns: Column<Recording>[] = [
+  {
+    accessorFn: titleOf,
+    id: 'title',
+    header: 'Terminal',
+    cell: ({ row: { original: recording } }) => (
+      <span className="flex min-w-0 items-center gap-2">
+        <VisibleText truncate>{titleOf(recording)}</VisibleText>
+        {recording.live && <Recorded />}
+      </span>
+    ),
+    meta: { priority: 1 },
+  },
+  {
+    ...devboxOf,
+    accessorFn: ({ devbox_name, devbox_id }) => devbox_name || devbox_id,
+    cell: ({ row: { original: recording } }) => (
+      <span className="flex min-w-0 items-baseline gap-x-2 max-sm:flex-wrap">
+        {recording.devbox_name && (
+          <VisibleText truncate className="font-sans text-base">
+            {recording.devbox_name}
+          </VisibleText>
+        )}
+        <span className="shrink-0">{<DevboxLink id={recording.devbox_id} tab="terminal" />}</span>
+      </span>
+    ),
+    meta: { ...devboxOf.meta, priority: 2, width: '16rem' },
+  },
+  {
+    accessorKey: 'duration_ms',
+    id: 'length',
+    header: 'Length',
+    cell: ({ row }) =>
+      row.original.duration_ms === null ? (
+        <span className="text-muted">Unknown</span>
+      ) : (
+        <span className="tabular">{formatDurationMs(row.original.duration_ms)}</span>
+      ),
+    meta: { priority: 3, align: 'right', width: '8rem' },
+  },
+  {
+    accessorKey: 'size_bytes',
+    id: 'size',
+    header: 'Size',
+    cell: ({ row }) => <span className="tabular">{formatBytes(row.original.size_bytes)}</span>,
+    meta: { priority: 4, align: 'right', width: '7rem' },
+  },
+  {
+    accessorFn: ({ cols, rows }) => cols * rows,
+    id: 'screen',
+    header: 'Screen',
+    cell: ({ row }) => {
+      const { cols, rows } = row.original
+      return (
+        <span className="tabular" title={`${cols} columns, ${rows} rows at the start`}>
+          {cols} × {rows}
+        </span>
+      )
+    },
+    meta: { priority: 5, align: 'right', width: '7rem' },
+  },
+  timeColumn('start_time_ms', 'Started'),
+]
+
 const source = {
   noun: 'recording',
   nouns: 'recordings',
-  params: z.object({}),
-  path: () => paths.recordings(),
+  params: z.object({ sort: z.optional(z.string()) }),
+  path: paths.recordings,
+  columns,
   queryOf: () => ({}),
   list: () => recordingQueries.list(),
   filters: {},
@@ -50,7 +117,7 @@ export const RecordingList = () => {
       >
         <DataTable
           {...list.table}
-          caption="Terminal recordings, newest first"
+          caption="Terminal recordings"
           columns={columns}
           rowHref={({ id }) => paths.recording(id)}
           rowActions={(recording) => (
@@ -81,67 +148,6 @@ export const RecordingList = () => {
     </>
   )
 }
-
-const devboxOf = devboxColumn<Recording>('devbox_id', 'terminal')
-
-const columns: Column<Recording>[] = [
-  {
-    id: 'title',
-    header: 'Terminal',
-    cell: ({ row: { original: recording } }) => (
-      <span className="flex min-w-0 items-center gap-2">
-        <VisibleText truncate>{titleOf(recording)}</VisibleText>
-        {recording.live && <Recorded />}
-      </span>
-    ),
-    meta: { priority: 1 },
-  },
-  {
-    ...devboxOf,
-    cell: ({ row: { original: recording } }) => (
-      <span className="flex min-w-0 items-baseline gap-x-2 max-sm:flex-wrap">
-        {recording.devbox_name && (
-          <VisibleText truncate className="font-sans text-base">
-            {recording.devbox_name}
-          </VisibleText>
-        )}
-        <span className="shrink-0">{<DevboxLink id={recording.devbox_id} tab="terminal" />}</span>
-      </span>
-    ),
-    meta: { ...devboxOf.meta, priority: 2, width: '16rem' },
-  },
-  {
-    id: 'length',
-    header: 'Length',
-    cell: ({ row }) =>
-      row.original.duration_ms === null ? (
-        <span className="text-muted">Unknown</span>
-      ) : (
-        <span className="tabular">{formatDurationMs(row.original.duration_ms)}</span>
-      ),
-    meta: { priority: 3, align: 'right', width: '8rem' },
-  },
-  {
-    id: 'size',
-    header: 'Size',
-    cell: ({ row }) => <span className="tabular">{formatBytes(row.original.size_bytes)}</span>,
-    meta: { priority: 4, align: 'right', width: '7rem' },
-  },
-  {
-    id: 'screen',
-    header: 'Screen',
-    cell: ({ row }) => {
-      const { cols, rows } = row.original
-      return (
-        <span className="tabular" title={`${cols} columns, ${rows} rows at the start`}>
-          {cols} × {rows}
-        </span>
-      )
-    },
-    meta: { priority: 5, align: 'right', width: '7rem' },
-  },
-  timeColumn('start_time_ms', 'Started'),
-]
 
 export const Recorded = () => <Badge tone="danger">Recording</Badge>
 

@@ -19,6 +19,12 @@ export const supportQueries = {
 export const useSupport = (endpointId: string): Support =>
   useQuery(supportQueries.current()).data?.operations[endpointId] ?? 'unknown'
 
+/** Whether a list takes a query parameter that is an extension. False until it is known. */
+export const useParameter = (endpointId: string | undefined, parameter: string): boolean => {
+  const { data } = useQuery(supportQueries.current())
+  return endpointId !== undefined && (data?.parameters[endpointId]?.includes(parameter) ?? false)
+}
+
 /** Why a control is disabled, or null if the service may offer the operation. */
 export const useUnsupportedReason = (endpointId: string): string | null =>
   useSupport(endpointId) === 'no' ? 'This service doesn’t offer this operation' : null

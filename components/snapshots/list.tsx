@@ -63,6 +63,8 @@ const source = {
   nouns: 'snapshots',
   params: SnapshotSearchParams,
   path: paths.snapshots,
+  endpoint: 'snapshots.list',
+  columns: columnsFor({}, () => undefined),
   queryOf: snapshotQueryOf,
   list: (query: SnapshotListQuery) => snapshotQueries.list(query),
   matches: snapshotMatches,
@@ -174,7 +176,7 @@ const SnapshotTable = ({ sheet, onDeleted, ...table }: SnapshotTableProps) => {
     <>
       <DataTable
         {...table}
-        caption="Disk snapshots, newest first"
+        caption="Disk snapshots"
         rowActions={(snapshot) => {
           const name = snapshot.name || snapshot.id
           const isReady = snapshot.size_bytes != null
@@ -251,7 +253,7 @@ export const DevboxSnapshotTable = ({
 }: { devboxId: string } & Pick<DataTableProps<Snapshot>, 'rows' | 'busy'>) => {
   const sheet = useSnapshotSheet()
   const columns = useMemo(() => columnsFor({ devbox_id: devboxId }, sheet.show), [devboxId, sheet.show])
-  return <SnapshotTable {...table} rowKey={({ id }) => id} columns={columns} sheet={sheet} />
+  return <SnapshotTable {...table} order="newest first" rowKey={({ id }) => id} columns={columns} sheet={sheet} />
 }
 
 const Name = ({

@@ -131,7 +131,8 @@ export const ScenarioRunTable = ({ list, failures, view, change }: ScenarioRunTa
         <p className="py-6 text-center text-muted">No scenario run matches.</p>
       ) : (
         <DataTable
-          caption={sort ? 'Scenario runs' : 'Scenario runs, newest first'}
+          caption="Scenario runs"
+          order="newest first"
           columns={columns}
           rows={rows}
           rowKey={({ id }) => id}
@@ -261,6 +262,7 @@ const columnsOf = (attempts: ReadonlyMap<string, string>, failures: Failures): C
       ]),
   idColumn(),
   {
+    accessorKey: 'devbox_id',
     id: 'devbox',
     header: 'Devbox',
     cell: ({ row }) =>

@@ -14,15 +14,55 @@ import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { benchmarkMatches } from '#lib/browser/lists/row-filters.ts'
-import { type Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
+import type { Benchmark, BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
+import { BenchmarkSearchParams, benchmarkQueryOf } from './search-params.ts'
+
+const columnsFor = (query: Partial<BenchmarkSearchParams>): Column<Benchmark>[] => [
+  nameColumn(),
+  {
+    accessorFn: ({ scenarioIds }) => scenarioIds.length,
+    id: 'scenarios',
+    header: 'Scenarios',
+    cell: ({ row }) => formatCount(row.original.scenarioIds.length),
+    meta: { priority: 2, width: '7rem', align: 'right' },
+  },
+  {
+    id: 'runs',
+    header: 'Runs',
+    cell: ({ row }) => (
+      <TextLink href={paths.benchmarkRuns({ benchmark_id: row.original.id })} inRow>
+        Runs
+      </TextLink>
+    ),
+    meta: { priority: 3, width: '7rem' },
+  },
+  {
+    accessorKey: 'status',
+    id: 'status',
+    header: 'Status',
+    cell: ({ row }) => <BenchmarkState of="definition" state={row.original.status} />,
+    meta: { priority: 4, width: '7rem' },
+  },
+  {
+    accessorKey: 'description',
+    id: 'description',
+    header: 'Description',
+    cell: ({ row }) => row.original.description && <VisibleText truncate>{row.original.description}</VisibleText>,
+    meta: { priority: 4 },
+  },
+  metadataColumn(query, paths.benchmarks),
+  idColumn(),
+]
 
 const source = {
   noun: 'benchmark',
   nouns: 'benchmarks',
-  params: BenchmarkListQuery,
+  params: BenchmarkSearchParams,
   path: paths.benchmarks,
-  queryOf: (params: BenchmarkListQuery) => params,
+  endpoint: 'benchmarks.list',
+  columns: columnsFor({}),
+  queryOf: benchmarkQueryOf,
   filters: { search: 'ID or name contains …', name: 'name contains …' },
   list: (query: BenchmarkListQuery) => benchmarkQueries.list(query),
   matches: benchmarkMatches,
@@ -48,44 +88,10 @@ export const BenchmarkListPage = () => {
     >
       <DataTable
         {...list.table}
-        caption="Benchmarks, newest first"
+        caption="Benchmarks"
         columns={columnsFor(list.params)}
         rowHref={({ id }) => paths.scenarios({ benchmark_id: id })}
       />
     </ListPage>
   )
 }
-
-const columnsFor = (query: BenchmarkListQuery): Column<Benchmark>[] => [
-  nameColumn(),
-  {
-    id: 'scenarios',
-    header: 'Scenarios',
-    cell: ({ row }) => formatCount(row.original.scenarioIds.length),
-    meta: { priority: 2, width: '7rem', align: 'right' },
-  },
-  {
-    id: 'runs',
-    header: 'Runs',
-    cell: ({ row }) => (
-      <TextLink href={paths.benchmarkRuns({ benchmark_id: row.original.id })} inRow>
-        Runs
-      </TextLink>
-    ),
-    meta: { priority: 3, width: '7rem' },
-  },
-  {
-    id: 'status',
-    header: 'Status',
-    cell: ({ row }) => <BenchmarkState of="definition" state={row.original.status} />,
-    meta: { priority: 4, width: '7rem' },
-  },
-  {
-    id: 'description',
-    header: 'Description',
-    cell: ({ row }) => row.original.description && <VisibleText truncate>{row.original.description}</VisibleText>,
-    meta: { priority: 4 },
-  },
-  metadataColumn(query, paths.benchmarks),
-  idColumn(),
-]

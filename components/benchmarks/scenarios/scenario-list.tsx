@@ -1,7 +1,6 @@
 'use client'
 import { FlaskConical } from 'lucide-react'
 import { useMemo } from 'react'
-import * as z from 'zod/mini'
 import type { Column } from '#components/list/column.ts'
 import { idColumn, metadataColumn, nameColumn } from '#components/list/columns.tsx'
 import { DataTable } from '#components/list/data-table.tsx'
@@ -16,20 +15,47 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { scenarioMatches } from '#lib/browser/lists/row-filters.ts'
-import { type Scenario, ScenarioListQuery, type validationTypes } from '#lib/contract/scenarios.ts'
+import type { Scenario, ScenarioListQuery, validationTypes } from '#lib/contract/scenarios.ts'
 import { BenchmarkState } from '../benchmark-state.tsx'
 import { scenarioQueries } from './queries.ts'
 import { verifierKinds } from './scorer.ts'
+import { ScenarioSearchParams, scenarioQueryOf } from './search-params.ts'
 
-const ScenarioSearchParams = z.extend(ScenarioListQuery, { columns: z.optional(z.string()) })
-type ScenarioSearchParams = z.output<typeof ScenarioSearchParams>
+const columnsFor = (params: ScenarioSearchParams): Column<Scenario>[] => [
+  nameColumn(),
+  {
+    accessorFn: (scenario) => verifierKinds(scenario).join(', ') || undefined,
+    id: 'verifier',
+    header: 'Verifier',
+    cell: ({ row: { original: scenario } }) => {
+      const kinds = verifierKinds(scenario)
+      return kinds.length === 0 ? (
+        <span className="text-muted">None</span>
+      ) : (
+        <VisibleText truncate>{kinds.join(', ')}</VisibleText>
+      )
+    },
+    meta: { priority: 2, width: '14rem', export: { scorers: (scenario) => verifierKinds(scenario).join(', ') } },
+  },
+  {
+    accessorKey: 'status',
+    id: 'status',
+    header: 'Status',
+    cell: ({ row }) => <BenchmarkState of="definition" state={row.original.status} />,
+    meta: { priority: 3, width: '7rem' },
+  },
+  metadataColumn(params, paths.scenarios),
+  idColumn(),
+]
 
 const source = {
   noun: 'scenario',
   nouns: 'scenarios',
   params: ScenarioSearchParams,
   path: paths.scenarios,
-  queryOf: ({ columns: _, ...query }: ScenarioSearchParams) => query,
+  endpoint: 'scenarios.list',
+  columns: columnsFor({ limit: 20, include_total_count: true }),
+  queryOf: scenarioQueryOf,
   list: (query: ScenarioListQuery) => scenarioQueries.list(query),
   matches: scenarioMatches,
   filters: {
@@ -90,12 +116,7 @@ export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageP
         </EmptyState>
       }
     >
-      <DataTable
-        {...list.table}
-        caption="Scenarios, newest first"
-        columns={columns.shown}
-        rowHref={({ id }) => paths.scenario(id)}
-      />
+      <DataTable {...list.table} caption="Scenarios" columns={columns.shown} rowHref={({ id }) => paths.scenario(id)} />
     </ListPage>
   )
 }
@@ -106,29 +127,3 @@ const validationWords: Record<(typeof validationTypes)[number], string> = {
   REVERSE: 'Reverse',
   EVALUATION: 'Evaluation',
 }
-
-const columnsFor = (params: ScenarioSearchParams): Column<Scenario>[] => [
-  nameColumn(),
-  {
-    id: 'verifier',
-    header: 'Verifier',
-    cell: ({ row: { original: scenario } }) => {
-      const kinds = verifierKinds(scenario)
-      return kinds.length === 0 ? (
-        <span className="text-muted">None</span>
-      ) : (
-        <VisibleText truncate>{kinds.join(', ')}</VisibleText>
-      )
-    },
-    meta: { priority: 2, width: '14rem', export: { scorers: (scenario) => verifierKinds(scenario).join(', ') } },
-  },
-  {
-    accessorKey: 'status',
-    id: 'status',
-    header: 'Status',
-    cell: ({ row }) => <BenchmarkState of="definition" state={row.original.status} />,
-    meta: { priority: 3, width: '7rem' },
-  },
-  metadataColumn(params, paths.scenarios),
-  idColumn(),
-]

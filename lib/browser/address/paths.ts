@@ -20,6 +20,7 @@ interface AlertHistoryParams extends PeriodParams {
   outcome?: string | undefined
   search?: string | undefined
   starting_after?: string | undefined
+  sort?: string | undefined
 }
 
 export const paths = {
@@ -52,9 +53,9 @@ export const paths = {
   evictionHistory: (query: AlertHistoryParams = {}) => `/evictions/history${searchOf(query, pageDefaults)}`,
   shiftReport: (query: PeriodParams = {}) => `/evictions/report${searchOf(query)}`,
   cluster: (query: { node?: string } = {}) => `/cluster${searchOf(query)}`,
-  recordings: () => '/recordings',
+  recordings: (query: { sort?: string | undefined } = {}) => `/recordings${searchOf(query)}`,
   recording: (id: string) => `/recordings/${encodeURIComponent(id)}`,
-  activity: (query: { search?: string; outcome?: string; starting_after?: string } = {}) =>
+  activity: (query: { search?: string; outcome?: string; starting_after?: string; sort?: string } = {}) =>
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
   shortcuts: () => '/settings/shortcuts',

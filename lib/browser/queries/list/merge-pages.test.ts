@@ -37,6 +37,16 @@ it('adds new rows and drops removed ones', () => {
   expect(idsOf(merged(loaded('abcdef'), 'bca', 0))).toEqual(['bcadef'])
 })
 
+it('keeps the rows below a sorted page, wherever its rows came from', () => {
+  const sorted = { ...list, isSorted: true }
+  const refreshed = (ids: string, from = 0) =>
+    idsOf(mergePages(loaded('abc', 'def', 'ghi'), { rows: rows(ids, 1), has_more: true }, from, sorted))
+  expect(refreshed('hab')).toEqual(['habcdefgi'])
+  expect(refreshed('xab')).toEqual(['xabcdefghi'])
+  expect(refreshed('abd')).toEqual(['abdcefghi'])
+  expect(refreshed('fea', 3)).toEqual(['abc', 'feaghi'])
+})
+
 it('ends where the answer ends', () => {
   const after = merged(loaded('abc', 'def'), 'b', 1, { has_more: false })
   expect(idsOf(after)).toEqual(['ab'])

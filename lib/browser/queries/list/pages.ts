@@ -11,6 +11,7 @@ import {
 import { serviceNow } from '#lib/client/clock.ts'
 import { defaultPageSize, maxPageSize } from '#lib/contract/page-sizes.ts'
 import { isMissing, retryDelayMs } from '../../api/failures.ts'
+import { isSortedByService } from '../../lists/service-sort.ts'
 
 interface PagingQuery {
   starting_after?: string | undefined
@@ -109,13 +110,14 @@ const refreshRows = async <ListQuery extends PagingQuery, Page extends HasMore, 
   const wanted = isWhole && loaded.length <= maxPageSize ? { from: 0, to: loaded.length } : shown
   const from = Math.max(0, Math.min(wanted.from - margin, loaded.length - 1))
   const limit = Math.min(maxPageSize, Math.max(wanted.to + margin - from, query.limit ?? defaultPageSize))
+  const merged = { ...list, isSorted: isSortedByService(query) }
   const read = async (starting_after: string | undefined) => {
     const answer = await list.read({ ...query, starting_after, limit }, signal)
     client.setQueryData<InfiniteData<Page, string | undefined>>(queryKey, (data) => {
       if (!data) return data
-      if (starting_after === query.starting_after) return mergePages(data, answer, 0, list)
+      if (starting_after === query.starting_after) return mergePages(data, answer, 0, merged)
       const place = data.pages.flatMap(list.rowsOf).findIndex(({ id }) => id === starting_after)
-      return place === -1 ? data : mergePages(data, answer, place + 1, list)
+      return place === -1 ? data : mergePages(data, answer, place + 1, merged)
     })
   }
   try {
@@ -127,17 +129,26 @@ const refreshRows = async <ListQuery extends PagingQuery, Page extends HasMore, 
   }
 }
 
+interface Merged<Page, Row> extends Pick<Refreshed<never, Page, Row>, 'rowsOf' | 'withRows' | 'isWhole'> {
+  /** Rows may come from anywhere in the list, because their values changed. */
+  isSorted?: boolean
+}
+
 /** Replaces the rows from `from` on with `answer`. Rows after the last common one stay. */
 export const mergePages = <Page extends HasMore, Row extends HasId, Param>(
   { pages, pageParams }: InfiniteData<Page, Param>,
   answer: Page & { total_count?: number | null | undefined },
   from: number,
-  { rowsOf, withRows, isWhole }: Pick<Refreshed<never, Page, Row>, 'rowsOf' | 'withRows' | 'isWhole'>,
+  { rowsOf, withRows, isWhole, isSorted }: Merged<Page, Row>,
 ): InfiniteData<Page, Param> => {
   const loaded = pages.flatMap(rowsOf)
   const places = new Map(loaded.map(({ id }, place) => [id, place]))
   const fresh = rowsOf(answer)
-  const behind = fresh.reduce((last, { id }) => Math.max(last, (places.get(id) ?? -1) + 1), from)
+  const end = from + fresh.length
+  const isNew = ({ id }: Row) => !((places.get(id) ?? -1) >= from && (places.get(id) ?? end) < end)
+  const behind = isSorted
+    ? end - fresh.filter(isNew).length
+    : fresh.reduce((last, { id }) => Math.max(last, (places.get(id) ?? -1) + 1), from)
   const freshIds = new Set(fresh.map(({ id }) => id))
   const keepsRest = answer.has_more && behind > from && behind < loaded.length
   // A row that moved down is shown where it is now.
