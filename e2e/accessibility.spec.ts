@@ -76,7 +76,16 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     '/snapshots',
     '/blueprints',
   ]
-  await checkAll(page, product, ['/', ...lists, '/evictions', '/nowhere', '/settings', '/devboxes'])
+  await checkAll(page, product, [
+    '/',
+    ...lists,
+    '/evictions',
+    '/nowhere',
+    '/settings',
+    '/settings/shortcuts',
+    '/docs/alerts',
+    '/devboxes',
+  ])
   await page.getByRole('button', { name: 'Filters', exact: true }).click()
   await expect(page.getByRole('dialog', { name: 'Filter devboxes' }).getByLabel('Older than')).toBeVisible()
   await check(page, 'filters of devboxes')

@@ -56,10 +56,10 @@ test('the palette offers recent things, actions on the thing in view and the doc
 
   // The documentation, at its heading.
   await page.keyboard.press('ControlOrMeta+a')
-  await page.keyboard.type('heartbeats')
-  await palette.getByRole('option', { name: /Heartbeats/ }).click()
-  await expect(page).toHaveURL(`${url}/docs/alerts#heartbeats`)
-  await expect(page.getByRole('heading', { name: 'Heartbeats' })).toBeInViewport()
+  await page.keyboard.type('drills')
+  await palette.getByRole('option', { name: /Drills/ }).click()
+  await expect(page).toHaveURL(`${url}/docs/alerts#drills`)
+  await expect(page.getByRole('heading', { name: 'Drills' })).toBeInViewport()
   await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Docs' }).click()
   await expect(page.getByRole('link', { name: 'Statistics' })).toBeVisible()
 

@@ -1,5 +1,5 @@
 'use client'
-import { Terminal } from 'lucide-react'
+import { Copy, Terminal } from 'lucide-react'
 import { classes } from '#components/ui/classes.ts'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
@@ -21,7 +21,7 @@ export const CodeSample = ({ call, serviceUrl }: { call: SampleCall; serviceUrl:
   const language = useSampleLanguage()
   return (
     <div className="w-full space-y-1.5">
-      <fieldset className="flex flex-wrap items-center justify-center gap-1">
+      <fieldset className="flex flex-wrap items-center gap-1">
         <legend className="sr-only">Language of the sample</legend>
         {sampleLanguages.map((each) => (
           <button
@@ -70,6 +70,7 @@ export const CopySamples = ({ samples, disabledReason = null }: CopySamplesProps
 export const copySampleItems = ({ samples, disabledReason = null }: CopySamplesProps): MenuAction[] =>
   sampleLanguages.map((language) => ({
     label: language,
+    icon: Copy,
     disabledReason,
     onSelect: () => {
       chooseSampleLanguage(language)
