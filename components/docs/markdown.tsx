@@ -6,11 +6,11 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { anchorOf } from '#lib/protocol/docs.ts'
 
 /** A page of the documentation. Rendered on the server, so that pages load no Markdown parser. */
-export const DocText = ({ markdown, isPage }: { markdown: string; isPage: (name: string) => boolean }) => (
+export const DocText = ({ markdown, pages }: { markdown: string; pages: readonly string[] }) => (
   <div className="max-w-4xl space-y-4 text-lg [&_li]:max-w-prose [&_p]:max-w-prose [&_h2]:pt-4 [&_h2]:text-xl [&_h2]:font-semibold [&_h3]:pt-2 [&_h3]:text-lg [&_h3]:font-semibold [&_ol]:list-decimal [&_ol]:pl-5 [&_ul]:list-disc [&_ul]:pl-5">
     <Markdown
       remarkPlugins={[remarkGfm]}
-      components={{ ...components, a: ({ href = '', children }) => <DocLink {...{ href, children, isPage }} /> }}
+      components={{ ...components, a: ({ href = '', children }) => <DocLink {...{ href, children, pages }} /> }}
     >
       {markdown}
     </Markdown>
@@ -60,11 +60,11 @@ const textOf = (node: ReactNode): string => {
 interface DocLinkProps {
   href: string
   children: ReactNode
-  isPage: (name: string) => boolean
+  pages: readonly string[]
 }
 
 /** Links between pages stay in the console; files that are only in the repository are named. */
-const DocLink = ({ href, children, isPage }: DocLinkProps) => {
+const DocLink = ({ href, children, pages }: DocLinkProps) => {
   const className = 'text-accent underline'
   if (/^https?:/.test(href))
     return (
@@ -79,7 +79,7 @@ const DocLink = ({ href, children, isPage }: DocLinkProps) => {
       </a>
     )
   const [, page = '', anchor] = /(?:^|\/)([\w-]+)\.md(?:#(.+))?$/.exec(href) ?? []
-  if (!isPage(page)) return <span className="font-mono text-[0.925em]">{children}</span>
+  if (!pages.includes(page)) return <span className="font-mono text-[0.925em]">{children}</span>
   return (
     <Link href={paths.doc(page, anchor)} prefetch={false} className={className}>
       {children}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { docPages, docsIndex, listDocs, sectionsOf } from './docs.ts'
+import { docPages, docsIndex, listDocs, readDoc, sectionsOf } from './docs.ts'
 
 it('splits a page at its headings, outside code', () => {
   const markdown = [
@@ -27,9 +27,14 @@ it('splits a page at its headings, outside code', () => {
 
 it('indexes every page, each heading once', async () => {
   const { sections } = await docsIndex()
-  expect([...new Set(sections.map(({ page }) => page))]).toEqual([...docPages])
+  expect([...new Set(sections.map(({ page }) => page))]).toEqual(await docPages())
   const addresses = sections.map(({ page, anchor }) => `${page}#${anchor}`)
   expect(new Set(addresses).size).toBe(addresses.length)
   for (const { title, summary } of await listDocs())
     expect([title, summary].every((text) => text.length > 3)).toBe(true)
+})
+
+it('reads no other file', async () => {
+  for (const name of ['faults', 'decisions', '../README', '..', '', 'no-such-page'])
+    expect(await readDoc(name)).toBeUndefined()
 })

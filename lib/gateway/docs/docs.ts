@@ -1,37 +1,36 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { anchorOf, type DocSection, type DocsIndex } from '#lib/protocol/docs.ts'
 
-/** Pages of the documentation for users, in reading order. */
-export const docPages = [
-  'scripting',
-  'gates',
-  'statistics',
-  'agents',
-  'engines',
-  'alerts',
-  'cluster',
-  'recovery',
-] as const
-export type DocPage = (typeof docPages)[number]
+const folder = () => join(process.cwd(), 'docs')
 
-export const isDocPage = (name: string): name is DocPage => docPages.some((page) => page === name)
+/** Lists with the tests behind them, for those who change Devdeck. */
+const internal = ['faults', 'features']
 
-export const readDoc = (page: DocPage): Promise<string> => readFile(join(process.cwd(), 'docs', `${page}.md`), 'utf8')
+/** Names of the pages for users. */
+export const docPages = async (): Promise<string[]> =>
+  (await readdir(folder()))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.slice(0, -'.md'.length))
+    .filter((page) => !internal.includes(page))
+    .sort()
+
+/** The Markdown of a page; undefined if there is none. */
+export const readDoc = async (page: string): Promise<string | undefined> =>
+  (await docPages()).includes(page) ? readFile(join(folder(), `${page}.md`), 'utf8') : undefined
+
+const allSections = async (): Promise<DocSection[][]> =>
+  Promise.all((await docPages()).map(async (page) => sectionsOf(page, (await readDoc(page)) ?? '')))
 
 /** Title and first sentence of each page. */
-export const listDocs = async (): Promise<{ page: DocPage; title: string; summary: string }[]> =>
-  Promise.all(
-    docPages.map(async (page) => {
-      const [first] = sectionsOf(page, await readDoc(page))
-      const summary = /^[\s\S]*?[.:](?=\s|$)/.exec(first?.text ?? '')?.[0].replace(/:$/, '.')
-      return { page, title: first?.page_title ?? page, summary: summary ?? '' }
-    }),
-  )
+export const listDocs = async (): Promise<{ page: string; title: string; summary: string }[]> =>
+  (await allSections()).flatMap(([first]) => {
+    if (!first) return []
+    const summary = /^[\s\S]*?[.:](?=\s|$)/.exec(first.text)?.[0].replace(/:$/, '.')
+    return { page: first.page, title: first.page_title, summary: summary ?? '' }
+  })
 
-export const docsIndex = async (): Promise<DocsIndex> => ({
-  sections: (await Promise.all(docPages.map(async (page) => sectionsOf(page, await readDoc(page))))).flat(),
-})
+export const docsIndex = async (): Promise<DocsIndex> => ({ sections: (await allSections()).flat() })
 
 export const sectionsOf = (page: string, markdown: string): DocSection[] => {
   const sections: (Omit<DocSection, 'text'> & { lines: string[] })[] = []
