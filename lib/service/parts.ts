@@ -197,10 +197,16 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
       void devboxes.evict(devboxId).finally(() => evicted.delete(devboxId))
     },
   )
-  const stats = new DevboxStats({ logs, usageOf: (id) => devboxes.usage(id) })
+  const diskUse = new Map<string, number>()
+  const stats = new DevboxStats({
+    logs,
+    usageOf: (id) => devboxes.usage(id),
+    diskUsedBytes: (id) => diskUse.get(id),
+  })
   devboxes.changes.on('status', (devboxId: string, status: string) => {
     logs.wake(devboxId)
     stats.changed(devboxId, status)
+    if (status !== 'running') diskUse.delete(devboxId)
     if (status === 'suspending' || hasEnded(status)) {
       const devbox = store.devboxes.mustFind(devboxId)
       const { failure_reason, node } = devbox
@@ -228,7 +234,20 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   await devboxes.recover()
   if (lostAndFound.summary) logError({ message: lostAndFound.summary })
   evictions.recover()
-  return { logs, executions, snapshots, objects, blueprints, devboxes, terminals, ptyTokens, tunnels, evictions, stats }
+  return {
+    logs,
+    executions,
+    snapshots,
+    objects,
+    blueprints,
+    devboxes,
+    terminals,
+    ptyTokens,
+    tunnels,
+    evictions,
+    stats,
+    diskUse,
+  }
 }
 
 const startCluster = (
@@ -296,7 +315,7 @@ const startBenchmarks = async (
 
 const watchMachine = (
   { config, dataDir, store, engines, onClose }: ServiceBase,
-  { devboxes, evictions }: DevboxParts,
+  { devboxes, evictions, diskUse }: DevboxParts,
   retention: Retention,
 ) => {
   const disks = new DiskWatch({
@@ -304,6 +323,7 @@ const watchMachine = (
     disksOf: (devboxId) => engines.of(store.devboxes.mustFind(devboxId).engine).disks,
     running: () => devboxes.runningDisks(),
     exceeded: (id, usedBytes) => devboxes.suspendFull(id, usedBytes),
+    measured: (id, usedBytes) => diskUse.set(id, usedBytes),
   })
   onClose(() => disks.close())
   const isOnThisHost = ({ id }: { id: string }) => store.devboxes.mustFind(id).node === null

@@ -22,11 +22,11 @@ import { resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { logLevels, logSources } from '#lib/contract/logs.ts'
 import { matchInWorker, tooSlow } from '#lib/terminal/page/match-in-worker.ts'
 import { useDevbox } from '../detail.tsx'
+import { samplesOf } from '../usage/resource-usage.ts'
+import { UsageCharts } from '../usage/usage-charts.tsx'
 import { devboxLog, logLine, type NumberedRecord } from './log-feed.ts'
-import { samplesOf } from './resource-usage.ts'
 import { filterRecords, LogSearchParams, logPath, searchPattern } from './search-params.ts'
 import { StyledText } from './styled-text.tsx'
-import { UsageCharts } from './usage-charts.tsx'
 import { LogStatus, useDevboxLog } from './use-devbox-log.tsx'
 
 export const LogPanel = () => {

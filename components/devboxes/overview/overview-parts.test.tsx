@@ -5,8 +5,9 @@ import { clusterQueries } from '#components/cluster/queries.ts'
 import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { Devbox } from '#lib/contract/devboxes.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
-import { UsageCharts } from '../log/usage-charts.tsx'
-import { activeFor, Isolation, RawDevbox } from './devbox-overview.tsx'
+import { activeFor } from '../usage/devbox-usage.tsx'
+import { UsageCharts } from '../usage/usage-charts.tsx'
+import { Isolation, RawDevbox } from './devbox-overview.tsx'
 import { Ending } from './ending.tsx'
 
 const devboxOf = (part: object): Devbox => readLeniently(Devbox, { id: 'dbx_1', status: 'running', ...part })
@@ -97,7 +98,7 @@ it('hides the tunnel token in the raw JSON', () => {
 })
 
 it('charts samples up to the limit and lists them in a table', () => {
-  const sample = { cpuCores: 0.5, memoryBytes: 2 ** 20, diskFreeBytes: null, processes: 2 }
+  const sample = { cpuCores: 0.5, memoryBytes: 2 ** 20, diskUsedBytes: null, diskFreeBytes: null, processes: 2 }
   const samples = [
     { ...sample, atMs: 0, cpuCores: null },
     { ...sample, atMs: 30_000 },
@@ -107,15 +108,16 @@ it('charts samples up to the limit and lists them in a table', () => {
     renderToStaticMarkup(<UsageCharts samples={samples} limits={limits} />)
   const markup = chart({ cpuCores: 2, memoryGb: 4, diskGb: 8 })
   expect(markup).toContain('aria-label="CPU from 0 to 2.00 cores: latest 0.50 cores, highest 0.50 cores, 2 samples"')
-  // A quarter of the way from y=74 to y=6.
-  expect(markup).toMatch(/ d="M[\d.]+ 57\.0M[\d.]+ 57\.0"/)
+  // A quarter of the way from y=76 to y=8.
+  expect(markup).toMatch(/ d="M[\d.]+ 59\.0M[\d.]+ 59\.0"/)
   // A ten-minute gap breaks the line.
   expect(markup.match(/ d="[^"]*"/g)?.map((path) => path.match(/[ML]/g)?.join(''))).toEqual(['MM', 'MLM'])
   const text = textOf(markup)
   expect(text).toContain('Host disk free')
   expect(text).toContain('0.50 cores of 2.00 cores')
   expect(text).toContain('3 of 3 samples')
-  expect(text).toMatch(/Not reported 1\.00 MiB Not reported 2/)
+  expect(text).toMatch(/Not reported 1\.00 MiB Not reported Not reported 2/)
+  expect(text).toContain('Mean 0.50 cores, p95 0.50 cores, highest 0.50 cores (25%)')
   // The scale grows beyond the limit, and without a limit ends at the highest sample.
   expect(chart({ cpuCores: 0.25, memoryGb: 4, diskGb: 8 })).toContain('CPU from 0 to 0.50 cores')
   expect(chart()).toContain('CPU from 0 to 0.50 cores')

@@ -215,6 +215,22 @@ describe('a subscription', () => {
     await expect.poll(() => page.items(1)).toEqual([log[1], log[3]])
   })
 
+  it('adds starts and ends of commands to a source of a log if asked', async () => {
+    const about = { timestamp_ms: 1, level: 'info', source: 'exec', cmd_id: 'a' }
+    const [start, output, end] = [
+      { ...about, cmd: 'make' },
+      { ...about, message: 'output' },
+      { ...about, exit_code: 0 },
+    ]
+    const stats = { timestamp_ms: 1, level: 'info', source: 'stats', message: 'a' }
+    const page = await open()
+    const query = { source: 'stats', commands: true }
+    page.ask({ t: 'subscribe', id: 1, topic: { endpoint: 'logs.tail', params: { id: 'dbx_1' }, query } })
+    await expect.poll(() => opened).toHaveLength(1)
+    for (const each of [start, output, stats, end]) say(opened[0]?.response, each)
+    await expect.poll(() => page.items(1)).toEqual([start, stats, end])
+  })
+
   it('restarts when the first log record has changed', async () => {
     const record = (message: string) => ({ timestamp_ms: 1, level: 'info', source: 'exec', message })
     const page = await open()

@@ -59,7 +59,9 @@ const byOffset = (outputOf: (client: Client) => Output) =>
 // first record means that older ones were pruned. The service cannot filter by source, so this does.
 async function* byCount({ client, params, query, position, signal }: Asked): AsyncGenerator<Step> {
   const [known, knownFirst] = position?.split(':') ?? []
-  const { source } = (query ?? {}) as { source?: string }
+  const { source, commands } = (query ?? {}) as { source?: string; commands?: boolean }
+  const isWanted = (record: LogRecord) =>
+    source === undefined || record.source === source || (commands === true && (record.cmd ?? record.exit_code) != null)
   let skipped = Number(known) || 0
   let count = 0
   let first = ''
@@ -73,8 +75,7 @@ async function* byCount({ client, params, query, position, signal }: Asked): Asy
       }
     }
     count += 1
-    if (count > skipped && (source === undefined || record.source === source))
-      yield { text, position: `${count}:${first}` }
+    if (count > skipped && isWanted(record)) yield { text, position: `${count}:${first}` }
   }
 }
 

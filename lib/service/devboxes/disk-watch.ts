@@ -25,6 +25,7 @@ interface Options {
   disksOf: (devboxId: string) => Pick<Disks, 'usedBytes'>
   running: () => readonly WatchedDisk[]
   exceeded: (devboxId: string, usedBytes: number) => void
+  measured?: (devboxId: string, usedBytes: number) => void
 }
 
 interface Measured {
@@ -95,8 +96,9 @@ export class DiskWatch {
   }
 
   async #measure({ id, limitBytes, createTimeMs }: WatchedDisk) {
-    const { disksOf, exceeded } = this.#options
+    const { disksOf, exceeded, measured } = this.#options
     const usedBytes = await disksOf(id).usedBytes(id, this.#closing.signal)
+    measured?.(id, usedBytes)
     const atMs = Date.now()
     const last = this.#measured.get(id)
     // A new devbox's usage counts as growth.

@@ -11,6 +11,8 @@ interface Options {
   logs: DevboxLogs
   /** Undefined if the devbox isn't running. */
   usageOf: (devboxId: string) => Promise<Usage | undefined>
+  /** Undefined until measured. */
+  diskUsedBytes: (devboxId: string) => number | undefined
 }
 
 interface Measured {
@@ -66,7 +68,7 @@ export class DevboxStats {
   }
 
   async #measure(id: string) {
-    const { usageOf, logs } = this.#options
+    const { usageOf, diskUsedBytes, logs } = this.#options
     const usage = await usageOf(id)
     if (!usage || !this.#running.has(id)) return
     const { processes, memoryBytes, cpuSeconds, diskFreeBytes } = usage
@@ -76,10 +78,12 @@ export class DevboxStats {
     const usedSeconds = cpuSeconds - (last?.cpuSeconds ?? 0)
     this.#running.set(id, { cpuSeconds, atMs, memoryBytes, cpuCores: seconds ? Math.max(0, usedSeconds) / seconds : 0 })
     const since = seconds === undefined ? '' : ` in ${seconds.toFixed(0)} s`
+    const used = diskUsedBytes(id)
     const parts = [
       countOf(processes, 'process', 'processes'),
       `${inMiB(memoryBytes)} of memory`,
       `${usedSeconds.toFixed(2)} s of CPU${since}`,
+      ...(used === undefined ? [] : [`${inMiB(used)} of disk used`]),
       ...(diskFreeBytes === undefined ? [] : [`${inMiB(diskFreeBytes)} of disk free`]),
     ]
     logs.append(id, { level: 'info', source: 'stats', message: parts.join(', ') })

@@ -11,10 +11,17 @@ const stats = (message: string, timestamp_ms = 1): LogRecord => ({
 })
 
 it('parses statistics of the local service and skips other formats', () => {
-  const text = '3 processes, 24 MiB of memory, 1.50 s of CPU in 30 s, 10240 MiB of disk free'
+  const text = '3 processes, 24 MiB of memory, 1.50 s of CPU in 30 s, 12 MiB of disk used, 10240 MiB of disk free'
   const other = { ...stats(text), source: 'exec' }
   expect(samplesOf([stats(text, 7), other, stats('load average: 3')])).toEqual([
-    { atMs: 7, cpuCores: 0.05, memoryBytes: 24 * 2 ** 20, diskFreeBytes: 10 * 2 ** 30, processes: 3 },
+    {
+      atMs: 7,
+      cpuCores: 0.05,
+      memoryBytes: 24 * 2 ** 20,
+      diskUsedBytes: 12 * 2 ** 20,
+      diskFreeBytes: 10 * 2 ** 30,
+      processes: 3,
+    },
   ])
   expect(samplesOf([stats('1 process, 2 MiB of memory, 0.31 s of CPU')])).toMatchObject([
     { cpuCores: null, memoryBytes: 2 * 2 ** 20, diskFreeBytes: null, processes: 1 },
