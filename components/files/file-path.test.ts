@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { decodePath, displayName, encodePath } from '#lib/browser/address/encode-path.ts'
 import {
   breadcrumbs,
   decodeName,
-  decodePath,
-  displayName,
-  encodePath,
   isUtf8,
   joinPath,
   nameProblem,

@@ -1,7 +1,6 @@
 /** A byte of a name that isn't UTF-8 becomes a lone surrogate (U+DCFF for 0xFF), which maps back to the byte. */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const rawBytes = /[\uDC80-\uDCFF]/gu
 
 export const decodeName = (bytes: Uint8Array): string => {
   const whole = decoded(bytes)
@@ -29,19 +28,6 @@ const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2
 
 /** The API accepts only UTF-8 paths. */
 export const isUtf8 = (path: string): boolean => path.isWellFormed()
-
-/** Shows bytes that aren't UTF-8 as `\xff`. */
-export const displayName = (name: string): string => name.replace(rawBytes, escapeByte)
-
-/** Encodes a path for a URL: `\xff` for a byte that isn't UTF-8, and `\\` for a backslash. */
-export const encodePath = (path: string): string => displayName(path.replaceAll('\\', '\\\\'))
-
-export const decodePath = (text: string): string =>
-  text.replace(/\\(\\|x([89a-f][\da-f]))/g, (_, all: string, byte?: string) =>
-    byte === undefined ? all : String.fromCharCode(0xdc00 + Number.parseInt(byte, 16)),
-  )
-
-const escapeByte = (surrogate: string) => `\\x${(surrogate.charCodeAt(0) - 0xdc00).toString(16)}`
 
 /** Quotes a text as one word for a POSIX shell. */
 export const shellQuote = (text: string): string =>

@@ -6,8 +6,9 @@ import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
-import { displayName, isUtf8, joinPath } from './file-path.ts'
+import { isUtf8, joinPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
 import {
   type EntrySort,

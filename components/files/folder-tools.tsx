@@ -5,10 +5,11 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { type NamedFile, namedFiles } from './dropped-files.ts'
 import { downloadArchive, downloadFile } from './file-download.ts'
-import { baseName, displayName, isUtf8, joinPath } from './file-path.ts'
+import { baseName, isUtf8, joinPath } from './file-path.ts'
 import { type FolderEntry, openTarget } from './folder-listing.ts'
 
 export type FolderChange =

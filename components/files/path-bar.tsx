@@ -1,7 +1,8 @@
 import { House } from 'lucide-react'
 import Link from 'next/link'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { breadcrumbs, displayName, joinPath } from './file-path.ts'
+import { displayName } from '#lib/browser/address/encode-path.ts'
+import { breadcrumbs, joinPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
 
 interface PathBarProps {

@@ -6,6 +6,14 @@ describe('paths', () => {
     expect(paths.axons({ limit: 20, include_total_count: true })).toBe('/axons')
     expect(paths.axon('../devboxes?x=#')).toBe('/axons/..%2Fdevboxes%3Fx%3D%23')
   })
+
+  it('locate a line of a file, and a folder', () => {
+    expect(paths.devboxFile('dbx_1', '/srv/a b.ts', 12)).toBe('/devboxes/dbx_1/files?path=%2Fsrv&file=a%20b.ts&line=12')
+    expect(paths.devboxFile('dbx_1', 'notes.md')).toBe('/devboxes/dbx_1/files?file=notes.md')
+    expect(paths.devboxFile('dbx_1', '/etc/')).toBe('/devboxes/dbx_1/files?path=%2Fetc')
+    expect(paths.devboxFile('dbx_1', '/passwd')).toBe('/devboxes/dbx_1/files?path=%2F&file=passwd')
+    expect(paths.devboxFile('dbx_1', '~/a\\b')).toBe('/devboxes/dbx_1/files?path=~&file=a%5C%5Cb')
+  })
 })
 
 describe('safeNext', () => {

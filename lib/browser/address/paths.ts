@@ -6,6 +6,7 @@ import type { BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
+import { encodePath } from './encode-path.ts'
 import { pageDefaults, searchOf } from './search.ts'
 
 interface PeriodParams {
@@ -28,6 +29,16 @@ export const paths = {
   devboxes: (query: Partial<DevboxListQuery> = {}) => `/devboxes${searchOf(query, pageDefaults)}`,
   devbox: (id: string, tab?: string, query: object = {}) =>
     `/devboxes/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf(query)}`,
+  /** The Files tab at a file. Paths are absolute, relative to the home folder, or below `~`; one that ends with a slash is a folder. */
+  devboxFile: (id: string, path: string, line?: number) => {
+    const slash = path.lastIndexOf('/')
+    const [folder, file] = [path.slice(0, slash === 0 ? 1 : Math.max(slash, 0)), path.slice(slash + 1)]
+    return `/devboxes/${encodeURIComponent(id)}/files${searchOf({
+      path: encodePath(folder) || undefined,
+      file: encodePath(file) || undefined,
+      line,
+    })}`
+  },
   snapshots: (query: Partial<SnapshotListQuery> & { search?: string | undefined } = {}) =>
     `/snapshots${searchOf(query, pageDefaults)}`,
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
