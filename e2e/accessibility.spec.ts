@@ -75,6 +75,7 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     '/activity',
     '/snapshots',
     '/blueprints',
+    '/settings/secrets',
   ]
   await checkAll(page, product, [
     '/',

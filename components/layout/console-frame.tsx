@@ -30,7 +30,7 @@ import type { ServiceSupport } from '#lib/protocol/support.ts'
 import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu, AccountName } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
-import { destinations } from './navigation.ts'
+import { destinations, settingsDestinations } from './navigation.ts'
 import { usePageName } from './page-name.tsx'
 import { hasChangedElsewhere, savePreference } from './save-preference.ts'
 import { sessionQueries } from './session-queries.ts'
@@ -274,6 +274,7 @@ const Breadcrumb = () => {
 /** Sections of the breadcrumb; every other segment is an id. */
 const sections: { label: string; href: string }[] = [
   ...destinations,
+  ...settingsDestinations,
   { label: 'History', href: paths.evictionHistory() },
   { label: 'Shift report', href: paths.shiftReport() },
   { label: 'Side by side', href: paths.sideBySide() },

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon } from 'lucide-react'
 import {
   Box,
@@ -8,6 +9,7 @@ import {
   FlaskConical,
   Gauge,
   GitCompareArrows,
+  KeyRound,
   Layers,
   ListChecks,
   ScrollText,
@@ -18,6 +20,7 @@ import {
   Waypoints,
 } from 'lucide-react'
 import { useCluster } from '#components/cluster/queries.ts'
+import { supportQueries } from '#components/settings/support-queries.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 
 export interface Destination {
@@ -27,6 +30,8 @@ export interface Destination {
   keys: readonly [string, string]
   startsGroup?: boolean
   needsCluster?: boolean
+  /** Endpoint id of the contract. Hidden if the service is known not to offer it. */
+  needs?: string
 }
 
 export const destinations: readonly Destination[] = [
@@ -48,10 +53,22 @@ export const destinations: readonly Destination[] = [
   { label: 'Settings', href: paths.settings(), icon: Settings, keys: ['g', ','] },
 ]
 
+/** Pages below Settings, in the order of its own navigation. */
+export const settingsDestinations: readonly Omit<Destination, 'keys'>[] = [
+  { label: 'Secrets', href: paths.secrets(), icon: KeyRound, needs: 'secrets.list' },
+]
+
 /** Without those that the service has nothing for. */
 export const useDestinations = (): readonly Destination[] => {
   const hasCluster = useCluster() !== null
-  return hasCluster ? destinations : destinations.filter(({ needsCluster }) => !needsCluster)
+  return useOffered(destinations).filter(({ needsCluster }) => !needsCluster || hasCluster)
+}
+
+export const useSettingsDestinations = () => useOffered(settingsDestinations)
+
+const useOffered = <Page extends Pick<Destination, 'needs'>>(pages: readonly Page[]): readonly Page[] => {
+  const operations = useQuery(supportQueries.current()).data?.operations
+  return pages.filter(({ needs }) => needs === undefined || operations?.[needs] !== 'no')
 }
 
 /** A path belongs to its deepest destination only. */

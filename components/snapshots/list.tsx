@@ -2,8 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Box, Camera, Pencil, Trash2 } from 'lucide-react'
 import dynamic from 'next/dynamic'
-import { useSearchParams } from 'next/navigation'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { CodeSample } from '#components/layout/code-samples.tsx'
 import type { Column } from '#components/list/column.ts'
 import { devboxColumn, idColumn, metadataColumn, timeColumn } from '#components/list/columns.tsx'
@@ -14,6 +13,7 @@ import { ListPage } from '#components/list/list-page.tsx'
 import type { BulkAction } from '#components/list/selection-bar.tsx'
 import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
+import { useSheet } from '#components/list/use-sheet.ts'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -84,7 +84,7 @@ interface SnapshotListProps {
 
 export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) => {
   const list = useListQuery(source)
-  const sheet = useSnapshotSheet()
+  const sheet = useSheet('snapshot')
   const columns = useColumns(
     useMemo(() => columnsFor(list.params, sheet.show), [list.params, sheet.show]),
     list,
@@ -163,7 +163,7 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
 }
 
 interface SnapshotTableProps extends Omit<DataTableProps<Snapshot>, 'caption' | 'rowActions'> {
-  sheet: ReturnType<typeof useSnapshotSheet>
+  sheet: ReturnType<typeof useSheet>
   onDeleted?: () => void
 }
 
@@ -251,7 +251,7 @@ export const DevboxSnapshotTable = ({
   devboxId,
   ...table
 }: { devboxId: string } & Pick<DataTableProps<Snapshot>, 'rows' | 'busy'>) => {
-  const sheet = useSnapshotSheet()
+  const sheet = useSheet('snapshot')
   const columns = useMemo(() => columnsFor({ devbox_id: devboxId }, sheet.show), [devboxId, sheet.show])
   return <SnapshotTable {...table} order="newest first" rowKey={({ id }) => id} columns={columns} sheet={sheet} />
 }
@@ -282,27 +282,3 @@ const Name = ({
     )}
   </>
 )
-
-/** Which snapshot's sheet is open, according to the address. */
-const useSnapshotSheet = () => {
-  const id = useSearchParams().get('snapshot')
-  const isPushed = useRef(false)
-  const show = useCallback((next: string) => {
-    isPushed.current = true
-    history.pushState(null, '', addressWith(next))
-  }, [])
-  const close = useCallback(() => {
-    // Unless the browser came here by a link to the sheet, the page without it is one step back.
-    if (isPushed.current) history.back()
-    else history.replaceState(null, '', addressWith(null))
-    isPushed.current = false
-  }, [])
-  return { id, show, close }
-}
-
-const addressWith = (id: string | null): URL => {
-  const url = new URL(location.href)
-  if (id === null) url.searchParams.delete('snapshot')
-  else url.searchParams.set('snapshot', id)
-  return url
-}

@@ -53,7 +53,7 @@ import { keyCaps, useChosenKeys, useShortcutKeys } from '#lib/browser/frame/shor
 import type { DocSection } from '#lib/protocol/docs.ts'
 import { useSignOut, useSwitch } from '../account-menu.tsx'
 import { Keys } from '../keys.tsx'
-import { useDestinations } from '../navigation.ts'
+import { useDestinations, useSettingsDestinations } from '../navigation.ts'
 import { sessionQueries } from '../session-queries.ts'
 import { destinationKeys } from '../shortcuts.ts'
 import { applyPreference, setTheme, themeLabels } from '../theme.tsx'
@@ -227,6 +227,7 @@ const useSections = (onHelp: () => void): Section[] => {
   const switchTo = useSwitch()
   const others = useQuery({ ...sessionQueries.get(), enabled: false }).data?.others ?? []
   const destinations = useDestinations()
+  const settingsPages = useSettingsDestinations()
   const terminalActions = useTerminalActions()
   const actionsOnPage = useSyncExternalStore(pageActions.subscribe, pageActions.read, pageActions.read)
   const [recent, setRecent] = useState(recentItems.read)
@@ -240,6 +241,7 @@ const useSections = (onHelp: () => void): Section[] => {
       hint: <Keys keys={keyCaps(destinationKeys(each, chosenKeys))} />,
       href: each.href,
     })),
+    ...settingsPages.map(({ label, icon, href }) => ({ key: `go ${href}`, label, keywords: 'settings', icon, href })),
     { key: 'go history', label: 'Eviction history', icon: History, href: paths.evictionHistory() },
     { key: 'go report', label: 'Shift report', icon: ClipboardList, href: paths.shiftReport() },
     { key: 'go docs', label: 'Docs', icon: BookOpen, href: paths.docs() },

@@ -70,6 +70,7 @@ export const paths = {
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
   shortcuts: () => '/settings/shortcuts',
+  secrets: (query: { search?: string | undefined } = {}) => `/settings/secrets${searchOf(query)}`,
   docs: () => '/docs',
   doc: (page: string, anchor = '') => `/docs/${page}${anchor && `#${anchor}`}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,

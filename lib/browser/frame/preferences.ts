@@ -7,6 +7,7 @@ export const preferenceCookies = {
   devboxColumns: 'devdeck_devbox_columns',
   snapshotColumns: 'devdeck_snapshot_columns',
   blueprintColumns: 'devdeck_blueprint_columns',
+  secretColumns: 'devdeck_secret_columns',
   jobColumns: 'devdeck_job_columns',
   runColumns: 'devdeck_run_columns',
   scenarioColumns: 'devdeck_scenario_columns',

@@ -47,6 +47,34 @@ describe('secrets', () => {
     await create('EMPTY', '')
   })
 
+  it('name what uses them, until it ends', async () => {
+    const { client } = service
+    const { id } = await create('TOKEN')
+    await create('OTHER')
+    const usage = async (name: string) => (await client.secrets.usage({ params: { name } })).users
+    expect(await usage('TOKEN')).toEqual([])
+    const devbox = await client.devboxes.create({
+      body: { name: 'user', secrets: { ONE: 'TOKEN', TWO: 'TOKEN', THREE: 'OTHER' } },
+    })
+    const gateway = await client.gatewayConfigs.create({
+      body: {
+        name: 'gateway',
+        endpoint: 'https://example.com',
+        auth_mechanism: { type: 'bearer' },
+        custom_headers: [{ name: 'x-key', secret: 'TOKEN' }],
+      },
+    })
+    expect(await usage('TOKEN')).toEqual([
+      { type: 'devbox', id: devbox.id, name: 'user', variables: ['ONE', 'TWO'] },
+      { type: 'gateway_config', id: gateway.id, name: 'gateway', variables: ['x-key'] },
+    ])
+    expect(id).toBe((await client.gatewayConfigs.get({ params: { id: gateway.id } })).custom_headers?.[0]?.secret)
+    await client.devboxes.shutdown({ params: { id: devbox.id } })
+    expect(await usage('TOKEN')).toMatchObject([{ type: 'gateway_config' }])
+    expect(await usage('OTHER')).toEqual([])
+    expect(await statusOf(usage('ABSENT'))).toBe(404)
+  })
+
   it('are listed newest first with a total count', async () => {
     expect(await service.client.secrets.list({ query: {} })).toEqual({ secrets: [], total_count: 0, has_more: false })
     for (let i = 0; i < 22; i++) await create(`S${i}`)

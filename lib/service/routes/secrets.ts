@@ -18,5 +18,6 @@ export const secretRoutes = ({ store, now }: Deps) =>
     get: ({ params, account }) => store.secrets.get(account, params.name) ?? notFound('secret', params.name),
     update: ({ params, body, account }) =>
       store.secrets.update(account, params.name, body.value, now()) ?? notFound('secret', params.name),
+    usage: ({ params, account }) => store.secrets.usage(account, params.name) ?? notFound('secret', params.name),
     delete: ({ params, account }) => store.secrets.delete(account, params.name) ?? notFound('secret', params.name),
   })

@@ -1,8 +1,9 @@
 import type { StringMap } from '#lib/contract/common.ts'
-import { Secret } from '#lib/contract/secrets.ts'
+import { Secret, type SecretUsage } from '#lib/contract/secrets.ts'
 import { newId } from '#lib/service/kit/ids.ts'
 import { createSealer } from '#lib/service/kit/seal.ts'
 import { type Database, returning } from './database.ts'
+import { secretUsageQuery } from './secret-usage.ts'
 import { fieldsOf } from './table.ts'
 
 interface SecretRow extends Secret {
@@ -28,6 +29,8 @@ export const createSecretStore = (database: Database, keyFile: string) => {
   const list = database.prepare(`SELECT ${columns} FROM secrets WHERE account = ? ORDER BY seq DESC LIMIT ?`)
   const count = database.prepare('SELECT count(*) AS total FROM secrets WHERE account = ?')
 
+  const usage = secretUsageQuery(database)
+
   const sealer = createSealer(keyFile, () => any.get() === undefined)
   const row = (account: string, name: string) => byName.get(account, name) as SecretRow | undefined
   const open = ({ account, name, sealed_value }: SecretRow) => sealer.open(sealed_value, [account, name])
@@ -42,6 +45,11 @@ export const createSecretStore = (database: Database, keyFile: string) => {
     get: (account: string, name: string): Secret | undefined => {
       const found = row(account, name)
       return found && fieldsOf(Secret)(found)
+    },
+
+    usage: (account: string, name: string): SecretUsage | undefined => {
+      const found = row(account, name)
+      return found && usage(account, found)
     },
 
     idOf: (account: string, nameOrId: string) => byNameOrId.get(account, nameOrId, nameOrId)?.id as string | undefined,

@@ -1,0 +1,59 @@
+import { expect, open, openPalette, test } from './product.ts'
+
+test.use({ journeys: 'resources' })
+
+const sesame = 'open-sesame-7316'
+
+test('a secret is created by keyboard, used by a devbox, replaced, and deleted with its users named', async ({
+  signedIn: page,
+  product: { url, service, output },
+}) => {
+  await open(page, `${url}/`)
+  await openPalette(page)
+  await page.keyboard.type('secrets')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'No secrets yet' })).toBeVisible()
+  await page.getByRole('button', { name: 'Create secret' }).first().focus()
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused()
+  await page.keyboard.type('API KEY')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(sesame)
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect(dialog.getByRole('alert')).toContainText('Name must be')
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('API_KEY')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Showing 1 of 1')).toBeVisible()
+
+  const box = await service.devboxes.createAndAwaitRunning({ body: { name: 'uses-it', secrets: { KEY: 'API_KEY' } } })
+  const inBox = async () =>
+    (await service.executions.executeSync({ params: { id: box.id }, body: { command: 'printf %s "$KEY"' } })).stdout
+  expect(await inBox()).toBe(sesame)
+  await page.getByRole('button', { name: 'API_KEY', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await expect(dialog.getByText('Secret values are write-only')).toBeVisible()
+  const user = dialog.getByRole('list', { name: 'Used by' }).getByRole('listitem')
+  await expect(user).toHaveText(/uses-it.*devbox.*KEY/)
+
+  await dialog.getByRole('button', { name: 'Replace value' }).click()
+  await page.getByRole('textbox', { name: 'Value' }).fill('second')
+  await page.getByRole('dialog', { name: 'Replace value' }).getByRole('button', { name: 'Replace value' }).click()
+  await expect(page.getByText('Value replaced')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Delete secret' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Delete API_KEY?' })
+  await expect(confirm).toContainText('Used by 1 devbox')
+  await confirm.getByRole('button', { name: 'Delete secret' }).click()
+  await expect(page.getByRole('heading', { name: 'No secrets yet' })).toBeVisible()
+
+  await page.goto(`${url}/activity`)
+  await expect(page.getByRole('row', { name: /API_KEY/ }).first()).toBeVisible()
+  expect(await page.content()).not.toContain(sesame)
+  expect(output()).not.toContain(sesame)
+  await service.devboxes.shutdown({ params: { id: box.id } })
+})
