@@ -31,8 +31,10 @@ export type TerminalRequest =
   | { t: 'ping'; id: number }
   | { t: 'takeover' }
   | { t: 'signal'; signal: string }
-  /** Resets all terminal modes for every page. */
+  /** Resets modes, colors and character sets for every page, and moves the screen into the scrollback. */
   | { t: 'reset' }
+  /** Removes the scrollback on every page; the screen stays. */
+  | { t: 'clear_scrollback' }
   | { t: 'close' }
   | { t: 'record'; on: boolean }
   /** Creates or revokes the link for watching without sign-in. */

@@ -55,6 +55,17 @@ describe('written output', () => {
   })
 })
 
+it('loses only its scrollback when that is cleared, with the saved cursor in place', async () => {
+  const { mirror, write, snapshot, shown, marks } = open({ rows: 4 })
+  write(`${'\x1b]133;A\x07old\r\n'.repeat(9)}\x1b]133;A\x07here\x1b7\x1b[?1047h\x1b[Hfull screen \x1b[3`)
+  mirror.clearScrollback()
+  expect((await marks()).map(([line]) => line)).toEqual([0, 1, 2, 3])
+  // The clear doesn't end the sequence that had only begun.
+  write('1mred\x1b[?1047l\x1b8<')
+  expect((await shown()).join('\n')).toContain('here<')
+  expect(Buffer.from((await snapshot()).bytes).toString().match(/old/g)).toHaveLength(3)
+})
+
 describe('a query', () => {
   it.each([
     ['DA1', '\x1b[c', '\x1b[?1;2c'],

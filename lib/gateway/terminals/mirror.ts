@@ -99,6 +99,20 @@ export class TerminalMirror {
     })
   }
 
+  /** Takes effect after everything written before, without ending a sequence that has only partly arrived. */
+  clearScrollback(): void {
+    this.#take({
+      run: () => {
+        const { normal } = this.#core.buffers
+        const removed = normal.ybase
+        // Marks follow by the lines' trim event.
+        normal.lines.trimStart(removed)
+        normal.ybase = normal.ydisp = 0
+        normal.savedY = Math.max(0, normal.savedY - removed)
+      },
+    })
+  }
+
   /** Calls `done` once everything written before is parsed, synchronously if it already is. */
   snapshot(scrollbackLines: number, done: (snapshot: TerminalSnapshot) => void): void {
     const { rest } = this.#characters

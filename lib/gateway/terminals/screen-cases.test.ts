@@ -47,14 +47,24 @@ it('resets the terminal for all pages on request if the shell sends no marks', a
   watcher.ask({ t: 'reset' })
   await watcher.told({ t: 'problem', code: 'conflict' })
   page.ask({ t: 'reset' })
-  for (const each of [page, watcher])
-    await until(() => expect(screenOf(each)).toMatchObject({ ...plain, text: expect.stringMatching(/\nbefore/) }))
+  for (const each of [page, watcher]) {
+    await until(() => expect(screenOf(each)).toMatchObject({ ...plain, text: expect.not.stringContaining('before') }))
+    // The old screen is in the scrollback.
+    expect(String(each.lastSnapshot)).toContain('before')
+  }
   page.type('echo af""ter\n')
   for (const each of [page, watcher]) await until(() => expect(screenOf(each).text).toMatch(/\nafter\n/))
   const back = await open('reset', `&epoch=${epoch}&since=0`)
   expect(back.last('ready')?.from).toBe('snapshot')
   await until(() => expect(screenOf(back).text).toMatch(/\nafter\n/))
   expect(screenOf(back)).toMatchObject(plain)
+  expect(String(back.lastSnapshot)).toContain('before')
+
+  page.ask({ t: 'clear_scrollback' })
+  for (const each of [page, watcher, back]) {
+    await until(() => expect(String(each.lastSnapshot)).not.toContain('before'))
+    expect(screenOf(each).text).toMatch(/\nafter\n/)
+  }
 })
 
 it('shows the edited command line as it would run, whatever the width of its characters (case 06)', async () => {

@@ -221,6 +221,7 @@ export class SharedTerminal implements OpenTerminal {
       viewer.notify({ t: 'problem', code: 'conflict', message: 'Take over the terminal first' })
     else if (request.t === 'signal') void this.#control({ action: 'signal', signal: request.signal }, 'signalled')
     else if (request.t === 'reset') this.#reset()
+    else if (request.t === 'clear_scrollback') this.#clearScrollback()
     else if (request.t === 'close') this.#closeFor(viewer)
     else if (request.t === 'record') void this.#recording.turn(request.on)
     else this.#turnFollow(viewer, request.on)
@@ -236,6 +237,11 @@ export class SharedTerminal implements OpenTerminal {
     for (const viewer of this.#people.all) viewer.showAnew()
     // Makes the prompt or running program redraw.
     this.#size.nudge()
+  }
+
+  #clearScrollback(): void {
+    this.#output.clearScrollback()
+    for (const viewer of this.#people.all) viewer.showAnew()
   }
 
   #takeOver(viewer: Viewer): void {

@@ -1,4 +1,4 @@
-import { moveAboveNewShell, resetModes } from '#lib/terminal/xterm/characters.ts'
+import { moveAboveNewShell, resetScreen } from '#lib/terminal/xterm/characters.ts'
 import { TerminalMirror } from './mirror.ts'
 import type { Size } from './size-keeper.ts'
 import type { Attached } from './upstream.ts'
@@ -129,7 +129,12 @@ export class ShellOutput {
   }
 
   reset(): void {
-    this.#mirror.write(Buffer.from(`\x18${resetModes}`))
+    this.#mirror.write(Buffer.from(`\x18${resetScreen(this.#size)}`))
+    this.#ring.restart(this.#ring.end)
+  }
+
+  clearScrollback(): void {
+    this.#mirror.clearScrollback()
     this.#ring.restart(this.#ring.end)
   }
 

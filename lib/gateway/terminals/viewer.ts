@@ -313,6 +313,7 @@ const PageRequest = z.discriminatedUnion('t', [
   z.object({ t: z.literal('takeover') }),
   z.object({ t: z.literal('signal'), signal: z.enum(terminalSignals) }),
   z.object({ t: z.literal('reset') }),
+  z.object({ t: z.literal('clear_scrollback') }),
   z.object({ t: z.literal('close') }),
   z.object({ t: z.literal('record'), on: z.boolean() }),
   z.object({ t: z.literal('follow'), on: z.boolean() }),

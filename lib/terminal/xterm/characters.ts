@@ -40,5 +40,9 @@ export const moveAboveNewShell = ({ cols, rows }: { cols: number; rows: number }
 const plainModes =
   '\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004;2026l\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\'
 
+/** Like a full reset that moves the screen's text into the scrollback. */
+export const resetScreen = ({ rows }: { rows: number }): string =>
+  `${resetModes}\x1b[0m\x1b[J${'\r\n'.repeat(rows)}\x1b[H`
+
 /** Keeps the screen. The cursor is saved first, so leaving the alternate screen only moves it if it was active. */
-export const resetModes = `\x1b7\x1b[?1049l\x1b[!p${plainModes}`
+const resetModes = `\x1b7\x1b[?1049l\x1b[!p${plainModes}`

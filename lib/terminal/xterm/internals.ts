@@ -35,6 +35,7 @@ export interface Lines {
   maxLength: number
   get(index: number): Line | undefined
   push(line: Line): void
+  trimStart(count: number): void
   onTrim: Listen<number>
   onInsert: Listen<{ index: number; amount: number }>
   onDelete: Listen<{ index: number; amount: number }>
