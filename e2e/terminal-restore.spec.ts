@@ -132,7 +132,7 @@ test("a killed program's modes end at the prompt, or by a reset without prompt m
     await expect.poll(() => page.evaluate(() => window.term?.buffer.active.type)).toBe('alternate')
     await untilText(page, /Killed/)
     if (way === 'menu') {
-      await page.getByRole('button', { name: 'Terminal actions' }).click()
+      await page.getByRole('button', { name: 'More', exact: true }).click()
       await page.getByRole('menuitem', { name: 'Reset terminal' }).click()
     } else {
       await page.keyboard.press('Control+Shift+X')

@@ -5,6 +5,7 @@ import { isSignedOut, withAccount } from '#lib/browser/api/page-account.ts'
 import { pageIdentity } from '#lib/browser/frame/page-identity.ts'
 import { PageTerminal, type TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import type { DrawnTerminal } from './draw-terminal.ts'
+import { PaneCommands } from './pane-commands.ts'
 
 declare global {
   interface Window {
@@ -17,6 +18,7 @@ declare global {
 export interface OpenedTerminal {
   terminal: Terminal
   session: PageTerminal
+  commands: PaneCommands
   element: HTMLElement
   devboxId: string
   name: string
@@ -69,6 +71,7 @@ const openTerminal = (
     isOffline: () => !navigator.onLine && !isLoopback,
     isVisible: () => document.visibilityState === 'visible',
   })
+  const commands = new PaneCommands(terminal, session)
   const keys: ((event: KeyboardEvent) => boolean)[] = []
   const inputs: ((text: string) => string)[] = []
   terminal.attachCustomKeyEventHandler((event) => !keys.some((handler) => handler(event)))
@@ -90,6 +93,7 @@ const openTerminal = (
     opened: {
       terminal,
       session,
+      commands,
       element,
       devboxId,
       name,
@@ -103,6 +107,7 @@ const openTerminal = (
       stopFitting()
       stopChecking()
       if (window.term === terminal) window.term = undefined
+      commands.close()
       session.dispose()
       drawn.close()
     },

@@ -19,9 +19,12 @@ import { terminalSettings } from '#lib/terminal/page/settings.ts'
 import { maxUnsentBytes, typedSigns } from '#lib/terminal/page/typed-input.ts'
 import { Clipboard } from '../tools/clipboard.tsx'
 import { ClipboardAccess } from '../tools/clipboard-access.tsx'
+import { CommandMarks } from '../tools/command-marks.tsx'
 import { FileDrop } from '../tools/file-drop-zone.tsx'
 import { FindBar } from '../tools/find-bar.tsx'
+import type { PaneSplitting } from '../tools/more-menu.tsx'
 import { TerminalLinks } from '../tools/terminal-links.tsx'
+import { TerminalReset } from '../tools/terminal-reset.tsx'
 import { useFontSize } from '../tools/terminal-settings.tsx'
 import { TerminalStatusBar } from '../tools/terminal-status-bar.tsx'
 import { ConnectionNotice, NoticeBar } from './connection-notice.tsx'
@@ -55,12 +58,14 @@ interface TerminalPaneProps {
   onStatus: (status: PaneStatus) => void
   onFocus: () => void
   onClose: () => void
+  /** Splits this pane; undefined where there are no splits. */
+  split?: PaneSplitting | undefined
   actions?: ReactNode
 }
 
 /** One terminal of a devbox. The shell outlives this view and is found again by name. */
 export const TerminalPane = (props: TerminalPaneProps) => {
-  const { devboxId, name, followToken, isVisible, refusal, revive, onClose, actions } = props
+  const { devboxId, name, followToken, isVisible, refusal, revive, onClose, split, actions } = props
   const pane = useRef<HTMLDivElement>(null)
   const screen = useRef<HTMLElement>(null)
   const way = useRef<HTMLButtonElement>(null)
@@ -82,7 +87,14 @@ export const TerminalPane = (props: TerminalPaneProps) => {
       {opened && <TouchKeys opened={opened} />}
       {!isFollower && <TerminalEviction devboxId={devboxId} />}
       {opened ? (
-        <TerminalStatusBar opened={opened} hintId={hintId} way={way} isFollower={isFollower} actions={actions} />
+        <TerminalStatusBar
+          opened={opened}
+          hintId={hintId}
+          way={way}
+          isFollower={isFollower}
+          split={split}
+          actions={actions}
+        />
       ) : (
         <BarsPlaceholder />
       )}
@@ -95,6 +107,8 @@ export const TerminalPane = (props: TerminalPaneProps) => {
 const PaneOverlays = ({ opened, isFollower }: { opened: OpenedTerminal; isFollower: boolean }) => (
   <>
     <Bell opened={opened} />
+    <CommandMarks opened={opened} />
+    <TerminalReset opened={opened} />
     <TerminalLinks opened={opened} />
     <Clipboard opened={opened} />
     <ClipboardAccess opened={opened} />

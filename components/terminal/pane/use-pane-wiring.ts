@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing } from '../terminal-requests.tsx'
@@ -89,7 +90,7 @@ export const useReconnecting = (
   }, [session, focus, refusal])
 }
 
-/** Reports focus, and lets Ctrl+Shift+X leave the terminal for a notice or the pane's bar. */
+/** Reports focus, and lets the keyboard leave the terminal for a notice or the pane's bar. */
 export const usePaneFocus = (
   opened: OpenedTerminal,
   way: RefObject<HTMLElement | null>,
@@ -106,7 +107,7 @@ export const usePaneFocus = (
     const report = () => reportFocus()
     textarea?.addEventListener('focus', report)
     const forget = onKey((event) => {
-      if (!event.ctrlKey || !event.shiftKey || event.key.toLowerCase() !== 'x') return false
+      if (!isShortcut('terminal.leave', event)) return false
       event.preventDefault()
       const inNotice = element.querySelector<HTMLElement>('[data-notice] button')
       if (event.type === 'keydown') (inNotice ?? way.current)?.focus()

@@ -5,9 +5,7 @@ import {
   EyeOff,
   Info,
   KeyRound,
-  Link,
   type LucideIcon,
-  RotateCcw,
   Search,
   Settings2,
   TextSelect,
@@ -20,15 +18,18 @@ import { toast } from '#components/ui/toast.tsx'
 import { writeClipboard } from '#components/ui/use-copy.ts'
 import { VisibleLines } from '#components/ui/visible-text.tsx'
 import { formatBytes, formatCount, formatCountOf } from '#lib/browser/format.ts'
+import { shortcutText, terminalActionOf, useChosenKeys } from '#lib/browser/frame/shortcuts.ts'
 import { asOneLine, cleanPaste, type PasteQuestion, type PasteReason, pasteQuestion } from '#lib/terminal/page/paste.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { maskSecrets } from '#lib/terminal/page/secrets-in-text.ts'
 import { terminalSettings } from '#lib/terminal/page/settings.ts'
-import { isMac, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
+import { clipboardKey, isMac } from '#lib/terminal/page/shortcuts.ts'
 import { type OpenedTerminal, writingRefusal } from '../pane/opened-terminal.ts'
+import { useCommands } from '../pane/pane-commands.ts'
 import { usePromptLine } from '../pane/use-prompt-line.ts'
-import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
-import { useListener } from './use-pane-events.ts'
+import { useTerminalRequests } from '../terminal-requests.tsx'
+import { copyItems, keysOf, screenItems } from './terminal-items.tsx'
+import { useListener, usePaneKeys } from './use-pane-events.ts'
 
 export const Clipboard = ({ opened }: { opened: OpenedTerminal }) => {
   const { terminal, session } = opened
@@ -93,11 +94,13 @@ const useCopyKeys = (opened: OpenedTerminal) => {
   useEffect(
     () =>
       onKey((event) => {
+        if (event.isComposing) return false
         const hasSelection = terminal.hasSelection()
-        const shortcut = shortcutOf(event, hasSelection)
+        const meaning =
+          terminalActionOf(event) === 'terminal.copy' ? 'copy' : clipboardKey(event, { isMac, hasSelection })
         // The browser's paste event follows, which needs no permission.
-        if (shortcut === 'paste') return true
-        if (shortcut !== 'copy') return false
+        if (meaning === 'paste') return true
+        if (meaning !== 'copy') return false
         // Also without a selection: in some browsers Ctrl+Shift+C opens the developer tools.
         event.preventDefault()
         if (event.type !== 'keydown' || !hasSelection) return true
@@ -161,24 +164,23 @@ interface TerminalMenuProps {
   onPaste: () => void
 }
 
-/** Right click: a menu, or copy and paste directly. With Shift, the browser's menu. */
+/** Right click: a menu, or copy and paste directly. With Shift, the browser's menu. By keyboard, always the menu. */
 const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
   const [place, setPlace] = useState<{ x: number; y: number }>()
   const requests = useTerminalRequests()
   const { terminal, session } = opened
-  useServing(paneOf(opened), 'reset', () => {
-    const refusal = writingRefusal(session.state)
-    if (refusal) toast.attention('The terminal was not reset', { description: `${refusal}.` })
-    else session.request({ t: 'reset' })
-    opened.focus()
-  })
+  useCommands(opened)
+  useChosenKeys()
   useListener(opened.element, 'contextmenu', (event) => {
     const { rightClick } = terminalSettings.get()
     if (!(event.target instanceof Element) || !event.target.closest('.xterm')) return
-    if (rightClick === 'browser' || event.shiftKey) return
+    // The menu key was handled when it was pressed.
+    const isByKey = place !== undefined
+    if (!isByKey && (rightClick === 'browser' || event.shiftKey)) return
     // xterm would move its text field under the pointer for the browser's menu.
     event.preventDefault()
     event.stopPropagation()
+    if (isByKey) return
     // The program received the click.
     if (terminal.modes.mouseTrackingMode !== 'none' && !terminal.hasSelection()) return
     if (rightClick === 'menu') return setPlace({ x: event.clientX, y: event.clientY })
@@ -186,40 +188,39 @@ const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
     onCopy()
     terminal.clearSelection()
   })
+  usePaneKeys(opened, ({ key, ctrlKey, shiftKey, altKey, metaKey }) => {
+    const isOurs = key === 'ContextMenu' || (key === 'F10' && shiftKey)
+    return isOurs && !ctrlKey && !altKey && !metaKey ? () => setPlace(cursorPlace(opened)) : null
+  })
 
   if (!place) return null
-  const ask = (kind: 'find' | 'settings' | 'links' | 'reset') => {
+  const ask = (kind: 'find' | 'settings') => () => {
     // Focus returns to the terminal, because the menu item is removed.
     opened.focus()
     requests.ask(paneOf(opened), kind)
   }
-  const keys = (letter: string) => (isMac ? `⌘${letter}` : `Ctrl Shift ${letter}`)
   const items: MenuItem[] = [
     {
       label: 'Copy',
       icon: Copy,
-      hint: keys('C'),
+      hint: keysOf('terminal.copy'),
       disabledReason: terminal.hasSelection() ? null : 'Nothing is selected',
       onSelect: onCopy,
     },
     {
       label: 'Paste',
       icon: ClipboardPaste,
-      hint: keys('V'),
+      hint: shortcutText(isMac ? 'meta+v' : 'ctrl+shift+v'),
       disabledReason: writingRefusal(session.state),
       onSelect: onPaste,
     },
     { label: 'Select all', icon: TextSelect, onSelect: () => terminal.selectAll() },
+    ...copyItems(opened),
     'separator',
-    { label: 'Find', icon: Search, hint: keys('F'), onSelect: () => ask('find') },
-    { label: 'Links on screen', icon: Link, onSelect: () => ask('links') },
-    {
-      label: 'Reset terminal',
-      icon: RotateCcw,
-      disabledReason: writingRefusal(session.state),
-      onSelect: () => ask('reset'),
-    },
-    { label: 'Terminal settings', icon: Settings2, onSelect: () => ask('settings') },
+    { label: 'Find', icon: Search, hint: keysOf('terminal.find'), onSelect: ask('find') },
+    ...screenItems(opened, requests),
+    'separator',
+    { label: 'Terminal settings', icon: Settings2, onSelect: ask('settings') },
   ]
   return (
     <DropdownMenu
@@ -241,6 +242,12 @@ const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
       }
     />
   )
+}
+
+/** xterm keeps its text field at the cursor. */
+const cursorPlace = ({ terminal, element }: OpenedTerminal): { x: number; y: number } => {
+  const { left, bottom } = (terminal.textarea ?? element).getBoundingClientRect()
+  return { x: left, y: bottom }
 }
 
 interface PasteDialogProps {

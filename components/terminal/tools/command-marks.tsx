@@ -1,108 +1,34 @@
 import type { IDecoration, Terminal } from '@xterm/xterm'
-import { ArrowDown, ArrowUp, ClipboardCopy, type LucideIcon, Repeat, TerminalSquare } from 'lucide-react'
-import { useEffect, useState } from 'react'
-import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
-import { IconButton } from '#components/ui/icon-button.tsx'
+import { useEffect } from 'react'
 import { toast } from '#components/ui/toast.tsx'
-import { writeClipboard } from '#components/ui/use-copy.ts'
-import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatDurationMs } from '#lib/browser/format.ts'
-import { type Command, CommandLog } from '#lib/terminal/page/command-log.ts'
+import { terminalActionOf } from '#lib/browser/frame/shortcuts.ts'
+import type { Command, CommandLog } from '#lib/terminal/page/command-log.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { usePaneKeys } from './use-pane-events.ts'
 
-/** Marks commands with their exit status, jumps between prompts and offers a menu for a command's output. */
+/** Marks commands with their exit status in the gutter, and jumps between prompts. */
 export const CommandMarks = ({ opened }: { opened: OpenedTerminal }) => {
-  const { terminal } = opened
-  const { log, chosen } = useCommandLog(opened)
-  const goTo = (direction: 'before' | 'after') => () => log && goToPrompt(terminal, log, direction)
-  usePaneKeys(opened, ({ key, ctrlKey, shiftKey, altKey, metaKey }) => {
-    const isOurs = ctrlKey && !shiftKey && !altKey && !metaKey && (key === 'ArrowUp' || key === 'ArrowDown')
-    if (!isOurs || terminal.buffer.active.type !== 'normal' || !log?.commands.length) return null
-    return goTo(key === 'ArrowUp' ? 'before' : 'after')
+  const { terminal, commands } = opened
+  usePaneKeys(opened, (event) => {
+    const action = terminalActionOf(event)
+    if (action !== 'terminal.previous-command' && action !== 'terminal.next-command') return null
+    if (terminal.buffer.active.type !== 'normal' || commands.log.commands.length === 0) return null
+    return () => goToPrompt(terminal, commands.log, action === 'terminal.previous-command' ? 'before' : 'after')
   })
-
-  const isChosen = chosen !== undefined && log?.commands.includes(chosen) === true
-  const command = isChosen ? chosen : log?.lastEnded
-  const input = (command && log?.inputOf(command)) ?? ''
-  const copied = async (text: string, what: string) => {
-    await writeClipboard(text)
-    toast.info(text === '' ? `No ${what} to copy` : `Copied ${what}`)
-  }
-  const ofCommand = (label: string, icon: LucideIcon, run: (command: Command, log: CommandLog) => void): MenuItem => ({
-    label,
-    icon,
-    disabledReason: command ? null : 'No command has ended yet',
-    onSelect: () => command && log && run(command, log),
-  })
-  const which = isChosen ? '' : 'last '
-  const items: MenuItem[] = [
-    { heading: command ? <Ended command={command} input={input} isChosen={isChosen} /> : 'No command has ended yet' },
-    ofCommand(`Copy ${which}output`, ClipboardCopy, (it, log) => void copied(log.outputOf(it), 'output')),
-    ofCommand(`Copy ${which}command`, ClipboardCopy, () => void copied(input, 'command')),
-    ofCommand('Insert at prompt', Repeat, () => {
-      opened.paste(input)
-      opened.focus()
-    }),
-    'separator',
-    { label: 'Previous prompt', icon: ArrowUp, hint: 'Ctrl ↑', onSelect: goTo('before') },
-    { label: 'Next prompt', icon: ArrowDown, hint: 'Ctrl ↓', onSelect: goTo('after') },
-  ]
-  return (
-    <DropdownMenu
-      label="Commands"
-      trigger={
-        <IconButton
-          size="sm"
-          icon={TerminalSquare}
-          label="Commands"
-          disabledReason={log?.commands.length ? null : "This shell doesn't mark its commands"}
-        />
-      }
-      items={items}
-    />
-  )
-}
-
-const useCommandLog = (opened: OpenedTerminal): { log: CommandLog | undefined; chosen: Command | undefined } => {
-  const [{ log }, setMarked] = useState<{ log?: CommandLog }>({})
-  const [chosen, setChosen] = useState<Command>()
   useEffect(() => {
-    const { terminal, session } = opened
     const gutter = gutterOf(terminal, (command) => {
-      setChosen(command)
+      commands.choose(command)
       selectOutput(terminal, command)
     })
-    let frame = 0
-    const created = new CommandLog(terminal, () => {
-      frame ||= requestAnimationFrame(() => {
-        frame = 0
-        gutter.show(created.commands)
-        setMarked({ log: created })
-      })
-    })
-    const stopMarks = session.onMarks((marks) => created.restore(marks))
+    const stop = commands.subscribe(() => gutter.show(commands.log.commands))
     return () => {
-      cancelAnimationFrame(frame)
-      stopMarks()
+      stop()
       gutter.show([])
-      created.dispose()
-      setMarked({})
-      setChosen(undefined)
     }
-  }, [opened])
-  return { log, chosen }
+  }, [terminal, commands])
+  return null
 }
-
-const Ended = ({ command, input, isChosen }: { command: Command; input: string; isChosen: boolean }) => (
-  <span className="block">
-    <span className="block text-xs">{isChosen ? 'Chosen command' : 'Last command'}</span>
-    <span className="block truncate font-mono text-text">
-      <VisibleText max={120}>{input || '(empty)'}</VisibleText>
-    </span>
-    <span className="tabular block text-xs">{howItEnded(command)}</span>
-  </span>
-)
 
 const selectOutput = (terminal: Terminal, { output, end, prompt }: Command) => {
   const first = (output ?? prompt).marker.line
@@ -111,7 +37,7 @@ const selectOutput = (terminal: Terminal, { output, end, prompt }: Command) => {
 }
 
 /** Scrolls to the previous or next prompt, or to the end. */
-const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | 'after') => {
+export const goToPrompt = (terminal: Terminal, log: CommandLog, direction: 'before' | 'after') => {
   const { viewportY } = terminal.buffer.active
   const line = log.promptLine(direction, viewportY)
   if (line !== undefined) terminal.scrollToLine(line)
@@ -163,7 +89,7 @@ const draw = (element: HTMLElement, command: Command) => {
   element.title = `${howItEnded(command)}. Click to select the output`
 }
 
-const howItEnded = ({ end, exitCode, startedAtMs, endedAtMs }: Command): string => {
+export const howItEnded = ({ end, exitCode, startedAtMs, endedAtMs }: Command): string => {
   if (!end) return 'Running'
   const status = exitCode === null || exitCode === undefined ? 'Ended' : `Exit status ${exitCode}`
   const tookMs = startedAtMs === undefined || endedAtMs === undefined ? undefined : endedAtMs - startedAtMs

@@ -6,12 +6,14 @@ import { classes } from '#components/ui/classes.ts'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { formatCount } from '#lib/browser/format.ts'
+import { terminalActionOf, useChosenKeys } from '#lib/browser/frame/shortcuts.ts'
 import type { FindQuery } from '#lib/terminal/page/find.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
-import { isMac, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
+import { BarButton } from './bar-button.tsx'
 import { type FindState, nothingFound, TerminalFinder } from './terminal-finder.ts'
+import { keysOf } from './terminal-items.tsx'
 import { usePaneKeys } from './use-pane-events.ts'
 
 export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
@@ -28,7 +30,7 @@ export const FindBar = ({ opened }: { opened: OpenedTerminal }) => {
     })
   }
   useServing(paneOf(opened), 'find', open)
-  usePaneKeys(opened, (event) => (shortcutOf(event, false) === 'find' ? open : null))
+  usePaneKeys(opened, (event) => (terminalActionOf(event) === 'terminal.find' ? open : null))
   if (asked === 0) return null
   const close = () => {
     setAsked(0)
@@ -70,7 +72,7 @@ const OpenFindBar = ({
     const by = event.key === 'Enter' ? (event.shiftKey ? -1 : 1) : stepOf(event.nativeEvent)
     if (event.key === 'Escape') onClose()
     else if (by && !event.nativeEvent.isComposing) move(by)
-    else if (shortcutOf(event.nativeEvent, false) === 'find') field.current?.select()
+    else if (terminalActionOf(event.nativeEvent) === 'terminal.find') field.current?.select()
     else return
     event.preventDefault()
   }
@@ -154,8 +156,15 @@ const useFinder = ({ terminal }: OpenedTerminal, query: FindQuery) => {
 
 export const FindButton = ({ opened }: { opened: OpenedTerminal }) => {
   const requests = useTerminalRequests()
-  const label = `Find (${isMac ? '⌘F' : 'Ctrl Shift F'})`
-  return <IconButton size="sm" icon={Search} label={label} onClick={() => requests.ask(paneOf(opened), 'find')} />
+  useChosenKeys()
+  return (
+    <BarButton
+      icon={Search}
+      label="Find"
+      keys={keysOf('terminal.find')}
+      onClick={() => requests.ask(paneOf(opened), 'find')}
+    />
+  )
 }
 
 const Toggle = ({ icon, label, isOn, onClick }: { icon: Icon; label: string; isOn: boolean; onClick: () => void }) => (
@@ -173,7 +182,6 @@ const wordsOf = ({ count, hasMore, current }: FindState): string =>
   count === 0 ? 'No matches' : `${formatCount(current + 1)} of ${formatCount(count)}${hasMore ? '+' : ''}`
 
 const stepOf = (event: KeyboardEvent): 1 | -1 | null => {
-  if (event.key === 'F3' && !event.ctrlKey && !event.altKey && !event.metaKey) return event.shiftKey ? -1 : 1
-  const shortcut = shortcutOf(event, false)
-  return shortcut === 'find-next' ? 1 : shortcut === 'find-previous' ? -1 : null
+  const action = terminalActionOf(event)
+  return action === 'terminal.find-next' ? 1 : action === 'terminal.find-previous' ? -1 : null
 }

@@ -4,8 +4,8 @@ import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { TextField } from '#components/ui/field.tsx'
-import { IconButton } from '#components/ui/icon-button.tsx'
 import { formatCount } from '#lib/browser/format.ts'
+import { terminalActionOf } from '#lib/browser/frame/shortcuts.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import {
   defaultTerminalSettings,
@@ -15,20 +15,22 @@ import {
   terminalLimits,
   terminalSettings,
 } from '#lib/terminal/page/settings.ts'
-import { isMac, linkKey, shortcutOf } from '#lib/terminal/page/shortcuts.ts'
+import { isMac, linkKey } from '#lib/terminal/page/shortcuts.ts'
 import type { OpenedTerminal } from '../pane/opened-terminal.ts'
 import { useServing } from '../terminal-requests.tsx'
+import { BarButton } from './bar-button.tsx'
+import { keysOf } from './terminal-items.tsx'
 import { useListener, usePaneKeys } from './use-pane-events.ts'
 
 const useTerminalSettings = () =>
   useSyncExternalStore(terminalSettings.subscribe, terminalSettings.get, () => defaultTerminalSettings)
 
-/** Changes the font size with Ctrl or ⌘ and +, - and 0 while a terminal has focus, and by pinching. */
+/** Changes the font size by keyboard while a terminal has focus, and by pinching. */
 export const useFontSize = (opened: OpenedTerminal): void => {
   usePaneKeys(opened, (event) => {
-    const shortcut = shortcutOf(event, false)
-    const step = shortcut === 'larger' ? 1 : shortcut === 'smaller' ? -1 : null
-    if (step === null && shortcut !== 'own-size') return null
+    const action = terminalActionOf(event)
+    const step = action === 'terminal.larger' ? 1 : action === 'terminal.smaller' ? -1 : null
+    if (step === null && action !== 'terminal.default-size') return null
     return () =>
       changeFontSize(step === null ? defaultTerminalSettings.fontSize : terminalSettings.get().fontSize + step)
   })
@@ -64,7 +66,7 @@ export const SettingsButton = ({ opened }: { opened: OpenedTerminal }) => {
   useServing(paneOf(opened), 'settings', open)
   return (
     <>
-      <IconButton size="sm" icon={Settings2} label="Terminal settings" onClick={open} />
+      <BarButton icon={Settings2} label="Settings" name="Terminal settings" onClick={open} />
       {isOpen && <SettingsDialog onClose={() => setIsOpen(false)} />}
     </>
   )
@@ -106,12 +108,14 @@ const SettingsDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-const command = isMac ? '⌘' : 'Ctrl'
-
 const TextSettings = ({ settings }: { settings: TerminalSettings }) => (
   <Section title="Text">
     <FontField settings={settings} />
-    <NumberField name="fontSize" label="Font size" hint={`Pixels · ${command} + and ${command} − in a terminal`} />
+    <NumberField
+      name="fontSize"
+      label="Font size"
+      hint={['Pixels', keysOf('terminal.larger'), keysOf('terminal.smaller')].filter(Boolean).join(' · ')}
+    />
     <NumberField name="lineHeight" label="Line height" hint="1 = no extra spacing" />
     <ChoiceField name="theme" label="Theme" options={{ app: 'Same as console', dark: 'Dark', light: 'Light' }} />
     <ChoiceField

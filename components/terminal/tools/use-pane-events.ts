@@ -18,7 +18,7 @@ export const useListener = <Type extends keyof HTMLElementEventMap>(
 /** Handles keys before the terminal. `actionOf` returns the action of a key, or null to pass it on. */
 export const usePaneKeys = (opened: OpenedTerminal, actionOf: (event: KeyboardEvent) => (() => void) | null): void => {
   const take = useEffectEvent((event: KeyboardEvent) => {
-    const action = actionOf(event)
+    const action = event.isComposing ? null : actionOf(event)
     if (!action) return false
     event.preventDefault()
     if (event.type === 'keydown') action()

@@ -4,7 +4,6 @@ import {
   AppWindow,
   ArrowLeft,
   ArrowRight,
-  Columns2,
   Ellipsis,
   EthernetPort,
   Fullscreen,
@@ -15,8 +14,6 @@ import {
   Minimize2,
   Pencil,
   Plus,
-  RotateCcw,
-  Rows2,
   SquareTerminal,
   X,
 } from 'lucide-react'
@@ -41,15 +38,15 @@ import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
-import { type WorkspaceMove, workspaceMove } from '#lib/terminal/layout/keys.ts'
-import type { SplitDirection } from '#lib/terminal/layout/layout.ts'
 import { moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 import { terminalQueries } from '../queries.ts'
 import { PortsDialog, useDevboxPort } from '../tools/devbox-port.tsx'
+import { keysOf } from '../tools/terminal-items.tsx'
 import { type PanePlace, TerminalSplits } from './terminal-splits.tsx'
 import { TerminalTabs } from './terminal-tabs.tsx'
 import { useWorkspace, type Workspace } from './use-workspace.ts'
+import { type WorkspaceMove, workspaceMove } from './workspace-keys.ts'
 
 interface TerminalWorkspaceProps {
   devboxId: string
@@ -89,6 +86,9 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
         onFocus={() => isVisible && workspace.activate(name)}
         onClose={() =>
           terminalsOf(layout).length > 1 ? workspace.closePane(name) : router.push(paths.devbox(devboxId))
+        }
+        split={
+          workspace.isNarrow ? undefined : { refusal: workspace.tooMany, run: (way) => workspace.split(way, name) }
         }
         actions={<PaneActions workspace={workspace} name={name} />}
       />
@@ -177,7 +177,7 @@ const useNoStrayDrops = (): void =>
   }, [])
 
 const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }) => {
-  const { panes, isNarrow, tooMany, activate, split } = workspace
+  const { panes, isNarrow, activate } = workspace
   const isMaximized = workspace.maximized === name
   const maximize = () => {
     workspace.toggleMaximized(name)
@@ -198,36 +198,21 @@ const PaneActions = ({ workspace, name }: { workspace: Workspace; name: string }
         </button>
       )
     )
-  const splitButton = (label: string, icon: LucideIcon, way: SplitDirection) => (
-    <IconButton
-      size="sm"
-      icon={icon}
-      label={label}
-      disabledReason={tooMany}
-      onClick={() => split(way, name)}
-      className="@max-md:hidden"
-    />
-  )
+  if (panes.length === 1) return null
   return (
     <>
-      {splitButton('Split right', Columns2, 'right')}
-      {splitButton('Split down', Rows2, 'down')}
-      {panes.length > 1 && (
-        <>
-          <IconButton
-            size="sm"
-            icon={isMaximized ? Minimize2 : Maximize2}
-            label={isMaximized ? 'Show all panes' : 'Maximize pane'}
-            onClick={maximize}
-          />
-          <IconButton
-            size="sm"
-            icon={X}
-            label="Close pane (the shell keeps running)"
-            onClick={() => workspace.closePane(name)}
-          />
-        </>
-      )}
+      <IconButton
+        size="sm"
+        icon={isMaximized ? Minimize2 : Maximize2}
+        label={isMaximized ? 'Show all panes' : 'Maximize pane'}
+        onClick={maximize}
+      />
+      <IconButton
+        size="sm"
+        icon={X}
+        label="Close pane (the shell keeps running)"
+        onClick={() => workspace.closePane(name)}
+      />
     </>
   )
 }
@@ -313,7 +298,7 @@ const hintOf = ({ viewers: { length }, ends_at_ms }: HeldTerminal) => {
 }
 
 const actions = (workspace: Workspace): MenuItem[] => {
-  const { layout, tooMany, change, split } = workspace
+  const { layout, tooMany, change } = workspace
   const { tabs, active } = layout
   const move = (label: string, icon: LucideIcon, step: -1 | 1, atEnd: string): MenuItem => ({
     label,
@@ -321,18 +306,14 @@ const actions = (workspace: Workspace): MenuItem[] => {
     disabledReason: tabs[active + step] ? null : atEnd,
     onSelect: () => change((now) => moveTab(now, now.active, now.active + step), 'replace'),
   })
-  const add = (label: string, icon: LucideIcon, hint: string, onSelect: () => void): MenuItem => ({
-    label,
-    icon,
-    hint: `Ctrl Shift ${hint}`,
-    disabledReason: tooMany,
-    onSelect,
-  })
   return [
-    add('New terminal', Plus, 'Enter', workspace.open),
-    add('Split right', Columns2, 'E', () => split('right')),
-    add('Split down', Rows2, 'O', () => split('down')),
-    { label: 'Reset terminal', icon: RotateCcw, onSelect: workspace.reset },
+    {
+      label: 'New terminal',
+      icon: Plus,
+      hint: keysOf('terminal.new-tab'),
+      disabledReason: tooMany,
+      onSelect: workspace.open,
+    },
     'separator',
     { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: () => workspace.setRenaming(active) },
     move('Move tab left', ArrowLeft, -1, 'This is the first tab'),

@@ -5,7 +5,6 @@ import { cutEnd } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useMedia } from '#lib/browser/frame/use-media.ts'
 import { type Direction, neighborOf, placeTree } from '#lib/terminal/layout/geometry.ts'
-import type { WorkspaceMove } from '#lib/terminal/layout/keys.ts'
 import {
   maxTerminals,
   panesOf,
@@ -29,6 +28,7 @@ import { paneOf } from '#lib/terminal/page/requests.ts'
 import type { PaneStatus } from '../pane/use-pane-wiring.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import { type ChangeLayout, useTerminalLayout } from './use-terminal-layout.ts'
+import type { WorkspaceMove } from './workspace-keys.ts'
 
 export type Workspace = ReturnType<typeof useWorkspace>
 

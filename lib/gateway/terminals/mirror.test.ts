@@ -63,7 +63,11 @@ it('loses only its scrollback when that is cleared, with the saved cursor in pla
   // The clear doesn't end the sequence that had only begun.
   write('1mred\x1b[?1047l\x1b8<')
   expect((await shown()).join('\n')).toContain('here<')
-  expect(Buffer.from((await snapshot()).bytes).toString().match(/old/g)).toHaveLength(3)
+  expect(
+    Buffer.from((await snapshot()).bytes)
+      .toString()
+      .match(/old/g),
+  ).toHaveLength(3)
 })
 
 describe('a query', () => {

@@ -9,6 +9,7 @@ interface Requests {
   settings: undefined
   links: undefined
   reset: undefined
+  'clear-scrollback': undefined
   focus: undefined
 }
 export type RequestKind = keyof Requests

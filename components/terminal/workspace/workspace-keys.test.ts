@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { workspaceMove } from './keys.ts'
+import { workspaceMove } from './workspace-keys.ts'
 
 const press = (key: string, code = key, more: object = {}) =>
   workspaceMove({ key, code, ctrlKey: true, shiftKey: true, altKey: false, metaKey: false, ...more })
