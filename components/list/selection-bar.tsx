@@ -145,7 +145,7 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
     <p role="status" className="tabular mr-2 ml-2 font-medium max-sm:grow">
       {status}
     </p>
-    <PageActions className="contents">
+    <PageActions group={label} className="contents">
       <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
         Clear selection
       </Button>

@@ -4,7 +4,7 @@ import Link from 'next/link'
 import { DropdownMenu as Menu } from 'radix-ui'
 import { type ReactElement, type ReactNode, useState } from 'react'
 import { classes } from './classes.ts'
-import { NoPageActions, type PaletteAction, useIsOffered, usePaletteActions } from './page-actions.tsx'
+import { NoPageActions, type PaletteAction, useActionGroup, usePaletteActions } from './page-actions.tsx'
 
 export interface MenuAction {
   label: string
@@ -41,12 +41,12 @@ export const DropdownMenu = ({
   ...state
 }: DropdownMenuProps) => {
   const [button, setButton] = useState<HTMLElement | null>(null)
-  const isOffered = useIsOffered()
+  const offered = useActionGroup()
   usePaletteActions(() => {
     if (!button?.checkVisibility()) return []
     const actions = items.flatMap((item) => (isAction(item) ? [paletteActionOf(item, button)] : []))
-    return isOverflow ? actions : [{ label, items: actions }]
-  }, isOffered)
+    return isOverflow ? actions : [{ ...offered, label, items: actions }]
+  }, offered !== null)
   return (
     // Not modal: aria-hidden elements could still receive focus.
     <Menu.Root modal={false} {...state}>

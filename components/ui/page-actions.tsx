@@ -8,12 +8,15 @@ import {
   use,
   useCallback,
   useEffect,
+  useMemo,
   useRef,
 } from 'react'
 
 /** An action that the command palette offers while what declares it is on the page. */
 export interface PaletteAction {
   label: string
+  /** Heading of a group before the page's other actions. */
+  group?: string
   icon?: LucideIcon
   /** Why it isn't possible now; the palette shows it with this reason. */
   disabledReason?: string | null
@@ -70,26 +73,31 @@ export const pageActions = {
   },
 }
 
-const IsOffered = createContext(false)
+/** Group of the palette's actions; null outside `PageActions`. */
+const Group = createContext<{ group?: string } | null>(null)
+
+interface PageActionsProps extends ComponentProps<'div'> {
+  group?: string
+}
 
 /** Buttons and menus in it are also actions of the command palette. */
-export const PageActions = ({ children, ...rest }: ComponentProps<'div'>) => (
+export const PageActions = ({ group, children, ...rest }: PageActionsProps) => (
   <div data-page-actions {...rest}>
-    <IsOffered value={true}>{children}</IsOffered>
+    <Group value={useMemo(() => (group === undefined ? {} : { group }), [group])}>{children}</Group>
   </div>
 )
 
 /** For what opens over the page, and for the button of a menu. */
-export const NoPageActions = ({ children }: { children: ReactNode }) => <IsOffered value={false}>{children}</IsOffered>
+export const NoPageActions = ({ children }: { children: ReactNode }) => <Group value={null}>{children}</Group>
 
-export const useIsOffered = (): boolean => use(IsOffered)
+export const useActionGroup = (): { group?: string } | null => use(Group)
 
 /** Returns a ref for a button that the palette offers if it is among the page's actions. */
 export const useOfferedButton = <Element extends HTMLElement>(
   { icon, disabledReason }: Pick<PaletteAction, 'icon' | 'disabledReason'>,
   ref: Ref<Element> | undefined,
 ) => {
-  const isOffered = useIsOffered()
+  const offered = useActionGroup()
   const element = useRef<Element | null>(null)
   usePaletteActions(() => {
     const button = element.current
@@ -102,8 +110,8 @@ export const useOfferedButton = <Element extends HTMLElement>(
       button.focus()
       button.click()
     }
-    return [{ label: label + opensMore, icon, disabledReason, run }]
-  }, isOffered)
+    return [{ ...offered, label: label + opensMore, icon, disabledReason, run }]
+  }, offered !== null)
   return useCallback(
     (node: Element | null) => {
       element.current = node

@@ -79,6 +79,7 @@ export const CommandPalette = (props: CommandPaletteProps) => (
 
 interface Section {
   heading: string
+  isOnPage?: boolean
   entries: readonly PaletteEntry[]
   notes?: readonly string[]
 }
@@ -114,7 +115,7 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
     if (disabledReason) return
     if (items) return openPage([...opened, entry])
     onClose()
-    if (run && !entry.key.startsWith('go ')) recentItems.add({ action: entry.key })
+    if (run && !neverRecent.includes(entry.key)) recentItems.add({ action: entry.key.replace(/^recent /, '') })
     // After the palette has returned the focus, so that what opens returns it to the right element.
     if (run) setTimeout(() => setTimeout(run))
     if (href !== undefined) router.push(href)
@@ -187,9 +188,8 @@ const searchSections = (
 ): Section[] => {
   const ranked = sections
     .filter(({ heading }) => heading !== recentHeading)
-    .map(({ heading, entries }) => ({ heading, entries: findEntries(entries, query) }))
-  const isNamed = ({ heading, entries }: (typeof ranked)[number]) =>
-    (entries[0]?.rank ?? 0) >= (heading === pageHeading ? 3 : 4)
+    .map(({ entries, ...section }) => ({ ...section, entries: findEntries(entries, query) }))
+  const isNamed = ({ isOnPage, entries }: (typeof ranked)[number]) => (entries[0]?.rank ?? 0) >= (isOnPage ? 3 : 4)
   const named = ranked.filter(isNamed)
   return [
     ...named,
@@ -217,7 +217,9 @@ const listSearches = (query: string): PaletteEntry[] => {
 
 const recentHeading = 'Recent'
 const pageHeading = 'On this page'
-const maxRecent = 6
+const maxRecentThings = 5
+const maxRecentActions = 3
+const neverRecent = ['add-account', 'sign-out', 'forget']
 
 const useSections = (onHelp: () => void): Section[] => {
   const pathname = usePathname()
@@ -230,8 +232,11 @@ const useSections = (onHelp: () => void): Section[] => {
   const settingsPages = useSettingsDestinations()
   const terminalActions = useTerminalActions()
   const actionsOnPage = useSyncExternalStore(pageActions.subscribe, pageActions.read, pageActions.read)
-  const [recent, setRecent] = useState(recentItems.read)
+  const [recent] = useState(recentItems.read)
   const onPage = actionsOnPage.map((action) => entryOfAction(action))
+  const groups = [...new Set(actionsOnPage.map(({ group }) => group))].sort(
+    (one, other) => Number(one === undefined) - Number(other === undefined),
+  )
   const terminal = terminalActions.map((action) => ({ key: `terminal ${action.label}`, ...action }))
   const pages: PaletteEntry[] = [
     ...destinations.map((each) => ({
@@ -296,27 +301,31 @@ const useSections = (onHelp: () => void): Section[] => {
     entry,
     ...(entry.items ?? []),
   ])
-  const lately = recent
-    .flatMap((item): PaletteEntry[] => {
-      if (!('action' in item)) return item.href === pathname ? [] : [entryOfThing(item)]
-      const entry = runnable.find(({ key }) => key === item.action)
-      return entry ? [{ ...entry, key: `recent ${entry.key}` }] : []
-    })
-    .slice(0, maxRecent)
-  const forget = () => {
-    recentItems.clear()
-    setRecent([])
-  }
+  const isHere = (href: string) => pathname === href || pathname.startsWith(`${href}/`)
+  const things = recent.flatMap((item) => ('action' in item || isHere(item.href) ? [] : [entryOfThing(item)]))
+  // Those that are possible on this page.
+  const actions = recent.flatMap((item): PaletteEntry[] => {
+    const entry = 'action' in item && runnable.find(({ key }) => key === item.action)
+    return entry ? [{ ...entry, key: `recent ${entry.key}` }] : []
+  })
   return [
-    { heading: recentHeading, entries: lately },
-    { heading: pageHeading, entries: onPage },
+    {
+      heading: recentHeading,
+      // Things first, as Enter chooses the first entry.
+      entries: [...things.slice(0, maxRecentThings), ...actions.slice(0, maxRecentActions)],
+    },
+    ...groups.map((group) => ({
+      heading: group ?? pageHeading,
+      isOnPage: true,
+      entries: onPage.filter((_, at) => actionsOnPage[at]?.group === group),
+    })),
     { heading: 'Terminal', entries: terminal },
     { heading: 'Go to', entries: pages },
     {
       heading: 'Console',
       entries:
         recent.length > 0
-          ? [...console, { key: 'forget', label: 'Clear recent items', icon: Trash2, run: forget }]
+          ? [...console, { key: 'forget', label: 'Clear recent items', icon: Trash2, run: () => recentItems.clear() }]
           : console,
     },
   ].filter(({ entries }) => entries.length > 0)
