@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Locator, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { startHosted } from './hosted/hosted.ts'
 import { expect, isLive, type Product, signIn, startProduct, test } from './product.ts'
 

@@ -33,6 +33,15 @@ export interface DetailPageProps extends ListPageProps {
   params: Promise<{ id: string }>
 }
 
+/** The id in a page's address, which Next passes encoded. Malformed ones are not found. */
+export const idOf = async (params: DetailPageProps['params']): Promise<string> => {
+  try {
+    return decodeURIComponent((await params).id)
+  } catch {
+    return notFound()
+  }
+}
+
 /** A page that loads its data in the browser. */
 export const sessionPage = (Page: ComponentType) => async () => {
   await requireSession()
@@ -92,14 +101,14 @@ export const detailPage = <Data extends { name?: string | null }, Key extends Qu
   const readOnce = cache(async (id: string) => read((await requireSession()).api, id))
   return {
     title: async ({ params }: Pick<DetailPageProps, 'params'>): Promise<Metadata> => {
-      const { id } = await params
+      const id = await idOf(params)
       if (!idPattern.test(id)) return { title: noun }
       const { name } = await readOnce(id).catch(() => ({ name: undefined }))
       return { title: name ? visibleText(cutEnd(name, 60)) : `${noun} ${id}` }
     },
     page: async ({ params, children }: Pick<DetailPageProps, 'params'> & { children?: ReactNode }) => {
       const { service } = await requireSession()
-      const { id } = await params
+      const id = await idOf(params)
       if (!idPattern.test(id)) notFound()
       return readPage(
         (client) =>

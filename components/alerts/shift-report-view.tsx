@@ -102,7 +102,7 @@ const Response = ({ response, unattended }: ShiftReport) => {
     <Section title="Response">
       <Facts>
         <Fact label="Acknowledged">
-          {formatCount(acknowledged)} of {formatCount(raised)} raised
+          {raised === 0 ? 'None raised' : `${formatCount(acknowledged)} of ${formatCount(raised)} raised`}
         </Fact>
         <Fact label="Ended unacknowledged">{formatCount(unattended.count)}</Fact>
         {isKnown && (
@@ -124,12 +124,16 @@ const Losses = ({ interrupted, deleted, failed }: ShiftReport) => (
   <Section title="Losses">
     <Facts>
       <Fact label="Evicted with running work">
-        {formatCount(interrupted.count)} of {formatCountOf(interrupted.of, 'eviction')} (
-        {formatCountOf(interrupted.commands, 'command')}
+        {interrupted.of === 0
+          ? 'No evictions'
+          : `${formatCount(interrupted.count)} of ${formatCountOf(interrupted.of, 'eviction')}`}{' '}
+        ({formatCountOf(interrupted.commands, 'command')}
         {interrupted.unknown > 0 && `; not reported for ${formatCount(interrupted.unknown)}`})
       </Fact>
       <Fact label="Disks deleted">
-        {formatCount(deleted.count)} of {formatCountOf(deleted.of, 'scheduled shutdown')}
+        {deleted.of === 0
+          ? 'No scheduled shutdowns'
+          : `${formatCount(deleted.count)} of ${formatCountOf(deleted.of, 'scheduled shutdown')}`}
       </Fact>
       <Fact label="Devboxes failed">{formatCount(failed.count)}</Fact>
     </Facts>

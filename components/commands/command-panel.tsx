@@ -204,7 +204,9 @@ const CommandList = ({ devbox, log, actions }: CommandListProps) => {
           icon={Search}
         />
         <p className="tabular">
-          {formatCount(shown.length)} of {formatCount(all.length + log.dropped)} commands
+          {all.length === 0
+            ? 'No commands'
+            : `${formatCount(shown.length)} of ${formatCount(all.length + log.dropped)} commands`}
           {!showsFilesTab &&
             fromFilesTab.length > 0 &&
             ` · ${formatCount(fromFilesTab.length)} from the Files tab hidden`}

@@ -232,7 +232,7 @@ const FolderStatus = ({ listing: { data, error, dataUpdatedAt }, shown, selected
     <>
       <p role="status" className="tabular flex flex-wrap gap-x-3 text-sm text-muted">
         <span>
-          {formatCount(shown)} of {formatCount(data.total)} shown
+          {data.total === 0 ? 'No entries' : `${formatCount(shown)} of ${formatCount(data.total)} shown`}
           {selected > 0 && `, ${formatCount(selected)} selected`}
         </span>
         <RelativeTime prefix="loaded" ms={toServiceTime(dataUpdatedAt)} />

@@ -19,6 +19,7 @@ import { shortenMiddle } from '#components/ui/text.ts'
 import { formatExact } from '#components/ui/time-text.ts'
 import { usePrinting } from '#components/ui/use-printing.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { decodeSegment } from '#lib/browser/address/decode-segment.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { setPageAccount } from '#lib/browser/api/page-account.ts'
 import { useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
@@ -288,5 +289,8 @@ const locate = (pathname: string) => {
     .map(({ label, href }) => ({ label, href }))
     .sort((a, b) => a.href.length - b.href.length)
   const deepest = parents.at(-1)
-  return { parents, id: (deepest && pathname.slice(deepest.href.length + 1).split('/')[0]) || undefined }
+  return {
+    parents,
+    id: (deepest && decodeSegment(pathname.slice(deepest.href.length + 1).split('/')[0] ?? '')) || undefined,
+  }
 }

@@ -224,6 +224,21 @@ export const devboxRoutes = () => {
       running(id)
       return {}
     },
+    'GET /v1/devboxes/*/usage': ({ at: [id] }) => {
+      const { status, create_time_ms } = get(id).record
+      const seconds = Math.round((Date.now() - Number(create_time_ms)) / 1000)
+      return {
+        id,
+        status,
+        start_time_ms: create_time_ms,
+        total_active_seconds: seconds,
+        total_elapsed_seconds: seconds,
+        vcpu_seconds: seconds,
+        memory_gb_seconds: seconds * 2,
+        disk_gb_seconds: seconds * 4,
+        carbon_grams: 1,
+      }
+    },
     'GET /v1/devboxes/*/logs': ({ at: [id], query }) => {
       const execution = query.get('execution_id')
       return { logs: get(id).logs.filter(({ cmd_id }) => !execution || cmd_id === execution) }

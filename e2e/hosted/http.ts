@@ -150,14 +150,14 @@ export const page = (
 
 /** Server-sent events. After `idleMs` without any, the stream ends with an error event of code 408. */
 export const eventStream = (call: Call, idleMs: number) => {
-  const { request, response } = call
+  const { response } = call
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   response.write(': connected\n\n')
   const end = () => {
     response.end(`event: error\ndata: ${JSON.stringify({ code: '408', message: 'Idle timeout' })}\n\n`)
   }
   let timer = setTimeout(end, idleMs)
-  request.socket.once('close', () => clearTimeout(timer))
+  response.once('close', () => clearTimeout(timer))
   return {
     send: (data: Json) => {
       clearTimeout(timer)

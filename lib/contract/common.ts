@@ -51,9 +51,9 @@ z.globalRegistry.add(Metadata, {
   additionalProperties: { type: 'string', maxLength: metadataLimits.valueCharacters },
 })
 
-/** Unspecified: characters of an id. All are safe in a path segment. */
-export const idPattern = /^[A-Za-z0-9_-]{1,256}$/
-const idMessage = 'must be 1 to 256 ASCII letters, digits, - or _'
+/** Ids are opaque. Unspecified: their characters, all that a path segment may contain unescaped. */
+export const idPattern = /^(?!\.{1,2}$)[\w.~!$&'()*+,;=:@-]{1,256}$/
+const idMessage = 'must be 1 to 256 characters that a URL path may contain'
 export const Id = z.string().check(z.regex(idPattern, idMessage))
 export const ById = z.object({ id: Id })
 export const Empty = z.object({})

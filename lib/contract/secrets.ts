@@ -1,9 +1,11 @@
 import * as z from 'zod/mini'
-import { EpochMs, idPattern, openEnum, pageEnvelope, pageQuery } from './common.ts'
+import { EpochMs, openEnum, pageEnvelope, pageQuery } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 /** Unspecified: the allowed characters. A devbox maps its own variable names to secrets, so `-` and digits can come first. */
-export const SecretName = z.string().check(z.regex(idPattern, 'must be 1 to 256 letters, digits, _ or -'))
+export const SecretName = z
+  .string()
+  .check(z.regex(/^[A-Za-z0-9_-]{1,256}$/, 'must be 1 to 256 letters, digits, _ or -'))
 /** Unspecified: longest value. Linux limits an environment string to 128 KiB. */
 export const maxSecretBytes = 64 * 1024
 export const SecretValue = z.string().check(

@@ -47,6 +47,7 @@ import { Modal } from '#components/ui/dialog.tsx'
 import { type PaletteAction, pageActions } from '#components/ui/page-actions.tsx'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { decodeSegment } from '#lib/browser/address/decode-segment.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { themes } from '#lib/browser/frame/preferences.ts'
 import { keyCaps, useChosenKeys, useShortcutKeys } from '#lib/browser/frame/shortcuts.ts'
@@ -456,7 +457,7 @@ const Entry = ({ entry, onSelect }: { entry: PaletteEntry; onSelect: () => void 
 
 /** Terminal actions of the devbox shown on this page; empty on other pages. */
 const useTerminalActions = () => {
-  const devboxId = /^\/devboxes\/([A-Za-z0-9_-]+)(\/|$)/.exec(usePathname())?.[1] ?? ''
+  const devboxId = decodeSegment(/^\/devboxes\/([^/]+)/.exec(usePathname())?.[1] ?? '')
   const ask = useTerminalRequest(devboxId)
   const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
   if (devboxId === '') return []

@@ -1,5 +1,4 @@
 import { ApiError } from '#lib/client/api-error.ts'
-import type { Client } from '#lib/client/client.ts'
 import { type Cluster, cluster } from '#lib/contract/cluster.ts'
 import type { Endpoint, EndpointCall } from '#lib/contract/endpoint.ts'
 import type { ClusterView } from '#lib/protocol/cluster.ts'
@@ -11,17 +10,23 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { decodeSegment } from '../http/request-guards.ts'
 import { registry } from '../registry/registry.ts'
+import { currentSupport } from '../support/service-support.ts'
 import { clientFor, toHttpError } from '../upstream/client.ts'
 
 const readTimeoutMs = 10_000
 const writeTimeoutMs = 30_000
 
 /** Null if the service has none. */
-export const readCluster = ({ cluster }: Pick<Client, 'cluster'>): Promise<Cluster | null> =>
-  cluster.get().catch((error: unknown) => {
-    if (error instanceof ApiError && (error.status === 404 || error.status === 501)) return null
-    throw error
-  })
+export const readCluster = async (holder: KeyHolder, timeoutMs: number): Promise<Cluster | null> => {
+  const { operations } = await currentSupport(holder, timeoutMs)
+  if (operations[cluster.get.id] === 'no') return null
+  return clientFor(holder.api_key, timeoutMs)
+    .cluster.get()
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && (error.status === 404 || error.status === 501)) return null
+      throw error
+    })
+}
 
 /** Draining a node suspends devboxes of every account, so it takes the key of the service's own account. */
 export const operatorRefusal = ({ api_key }: Pick<KeyHolder, 'api_key'>): string | null => {
@@ -36,7 +41,7 @@ export const handleCluster = (request: Request): Promise<Response> =>
     const path = new URL(request.url).pathname.split('/').slice(3)
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
     if (request.method === 'GET' && path.length === 0) {
-      const found = await readCluster(clientFor(session.api_key, readTimeoutMs)).catch(fail)
+      const found = await readCluster(session, readTimeoutMs).catch(fail)
       return json({ cluster: found, operator_refusal: operatorRefusal(session) } satisfies ClusterView)
     }
     const [nodes, id, action] = path

@@ -1,6 +1,5 @@
 import type { ClusterView } from '#lib/protocol/cluster.ts'
 import { openSession } from '../accounts/session.ts'
-import { clientFor } from '../upstream/client.ts'
 import { operatorRefusal, readCluster } from './routes.ts'
 
 const waitMs = 1_000
@@ -9,6 +8,6 @@ const waitMs = 1_000
 export const readClusterView = async (): Promise<ClusterView | undefined> => {
   const session = await openSession()
   if (!session) return undefined
-  const cluster = await readCluster(clientFor(session.api_key, waitMs)).catch(() => undefined)
+  const cluster = await readCluster(session, waitMs).catch(() => undefined)
   return cluster === undefined ? undefined : { cluster, operator_refusal: operatorRefusal(session) }
 }

@@ -47,7 +47,7 @@ export const liveSocket = (monitor = new ServiceMonitor()): SocketRoute => ({
 /** A page's live connection: its subscriptions and flow control. */
 class LivePage implements OpenStream, MonitorListener {
   readonly #socket: WebSocket
-  readonly #session: KeyHolder
+  readonly session: KeyHolder
   readonly #person: string | null
   readonly monitor: ServiceMonitor
   readonly #followed = new Map<number, PageSubscription>()
@@ -58,7 +58,7 @@ class LivePage implements OpenStream, MonitorListener {
 
   constructor(socket: WebSocket, session: KeyHolder, person: string | null, monitor: ServiceMonitor) {
     this.#socket = socket
-    this.#session = session
+    this.session = session
     this.#person = person
     this.monitor = monitor
     terminateWhenDead(socket)
@@ -128,7 +128,7 @@ class LivePage implements OpenStream, MonitorListener {
   #follow({ id, topic: { endpoint, ...asked }, position }: z.infer<typeof Subscribe>): void {
     const followed = new PageSubscription(id, this)
     this.#followed.set(id, followed)
-    if (endpoint === 'alerts.watch') followed.source = sendAlerts(this.#session, followed, this.#person)
+    if (endpoint === 'alerts.watch') followed.source = sendAlerts(this.session, followed, this.#person)
     else this.#subscribe(topics[endpoint], asked, position || undefined, followed)
   }
 
@@ -145,7 +145,7 @@ class LivePage implements OpenStream, MonitorListener {
         status: 400,
         message: `${topic.endpoint.id} does not take these parameters`,
       })
-    const releaseSlot = acquireSlot(this.#session.account.id, 'streams')
+    const releaseSlot = acquireSlot(this.session.account.id, 'streams')
     if (!releaseSlot)
       return outlet.end({ code: 'rate_limited', status: 429, message: concurrencyError('streams').message })
     const leaving = new AbortController()
@@ -156,7 +156,7 @@ class LivePage implements OpenStream, MonitorListener {
       },
     }
     void subscribe({
-      session: this.#session,
+      session: this.session,
       topic,
       asked,
       position,

@@ -14,7 +14,7 @@ export const liveSnapshot = (request: Request): Promise<Response> =>
     const session = await requireCaller(request, 'read')
     const [isResponding, alerts] = await Promise.all([
       // A frozen service keeps its streams open, so it needs a health check.
-      checkHealth(monitorTimes.answerMs).then(
+      checkHealth(session, monitorTimes.answerMs).then(
         () => true,
         () => false,
       ),

@@ -4,9 +4,11 @@ import { type ConnectionView, checkSocketPath, checkStreamPauseMs } from '#lib/p
 import packageJson from '../../../package.json' with { type: 'json' }
 import { requireCaller, requireSignedIn } from '../accounts/session-cookie.ts'
 import { sessionView } from '../accounts/sign-in.ts'
+import type { KeyHolder } from '../accounts/types.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import type { SocketRoute } from '../http/upgrades.ts'
 import { registry, slot } from '../registry/registry.ts'
+import { lacks } from '../support/service-support.ts'
 import { bearer, unreachable } from '../upstream/client.ts'
 
 const answerMs = 5_000
@@ -24,7 +26,7 @@ export const connectionView = (request: Request): Promise<Response> =>
       ...sessionView(session),
       key_tail: api_key.length < 16 ? '' : api_key.slice(-4),
       console_version: packageJson.version,
-      upstream: await askService(api_key),
+      upstream: await askService(session),
       stripped_upgrades: strippedUpgrades().get(session.sid) ?? 0,
     }
     return json(view)
@@ -80,16 +82,18 @@ export const plainRequest = (request: Request): Promise<Response> =>
     throw new HttpError('invalid_argument', 'This path requires a WebSocket', { headers: { upgrade: 'websocket' } })
   })
 
-const askService = async (apiKey: string): Promise<ConnectionView['upstream']> => {
+const askService = async (holder: KeyHolder): Promise<ConnectionView['upstream']> => {
   const url = registry().service.url()
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(url + path, { headers, redirect: 'manual', cache: 'no-store', signal: AbortSignal.timeout(answerMs) })
   const startedMs = performance.now()
   try {
-    const version = ask(health.check.path)
-      .then(async (response) => Health.safeParse(await response.json()).data?.version ?? null)
-      .catch(() => null)
-    const answer = await ask(accounts.me.path, { ...bearer(apiKey), accept: 'application/json' })
+    const version = lacks(holder, health.check)
+      ? null
+      : ask(health.check.path)
+          .then(async (response) => Health.safeParse(await response.json()).data?.version ?? null)
+          .catch(() => null)
+    const answer = await ask(accounts.me.path, { ...bearer(holder.api_key), accept: 'application/json' })
     const tookMs = performance.now() - startedMs
     await answer.body?.cancel()
     const { status } = answer

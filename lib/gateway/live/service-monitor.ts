@@ -1,5 +1,9 @@
+import { accounts } from '#lib/contract/accounts.ts'
 import { health } from '#lib/contract/health.ts'
+import type { KeyHolder } from '../accounts/types.ts'
 import { registry } from '../registry/registry.ts'
+import { lacks, noteMissing } from '../support/service-support.ts'
+import { bearer } from '../upstream/client.ts'
 import { syncServiceClock } from '../upstream/clock.ts'
 
 export const monitorTimes = {
@@ -10,22 +14,27 @@ export const monitorTimes = {
 }
 
 /** Resolves on any response; rejects if none arrives in time. */
-export const checkHealth = async (withinMs: number, signal?: AbortSignal): Promise<Response> => {
-  const answer = await fetch(registry().service.url() + health.check.path, {
+export const checkHealth = async (holder: KeyHolder, withinMs: number, signal?: AbortSignal): Promise<Response> => {
+  const hasHealth = !lacks(holder, health.check)
+  const { path } = hasHealth ? health.check : accounts.me
+  const answer = await fetch(registry().service.url() + path, {
+    headers: hasHealth ? {} : bearer(holder.api_key),
     signal: AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(withinMs)]),
     redirect: 'manual',
     cache: 'no-store',
   })
   await answer.body?.cancel()
+  if (hasHealth && [401, 404, 405].includes(answer.status)) noteMissing(holder, health.check)
   return answer
 }
 
 export interface MonitorListener {
+  readonly session: KeyHolder
   pulseChanged(): void
 }
 
 // Monitors whether the service responds, while anyone listens. A frozen service keeps its connections open and quiet
-// streams are normal, so it is polled after silence. Any response counts, since other services may lack the endpoint.
+// streams are normal, so it is polled after silence. Any response counts, and services without a health check are asked for the account.
 export class ServiceMonitor {
   readonly #times: typeof monitorTimes
   readonly #listeners = new Set<MonitorListener>()
@@ -63,17 +72,30 @@ export class ServiceMonitor {
   #askAfter(ms: number): void {
     this.#timer = setTimeout(() => {
       const quietForMs = Date.now() - this.#heardMs
-      if (quietForMs < this.#times.quietMs) this.#askAfter(this.#times.quietMs - quietForMs)
+      if (quietForMs < this.#quietMs) this.#askAfter(this.#quietMs - quietForMs)
       else void this.#ask()
     }, ms)
   }
 
+  /** The first listener's account is the one to ask as. */
+  get #holder(): KeyHolder | undefined {
+    return this.#listeners.values().next().value?.session
+  }
+
+  /** Longer for a service without a health check, whose account is read instead. */
+  get #quietMs(): number {
+    const holder = this.#holder
+    return holder && lacks(holder, health.check) ? this.#times.quietMs * 4 : this.#times.quietMs
+  }
+
   async #ask(): Promise<void> {
+    const holder = this.#holder
+    if (!holder) return
     const asking = new AbortController()
     this.#asking = asking
     const askedMs = Date.now()
     try {
-      syncServiceClock(await checkHealth(this.#times.answerMs, asking.signal), askedMs)
+      syncServiceClock(await checkHealth(holder, this.#times.answerMs, asking.signal), askedMs)
       this.heard()
     } catch {
       // Any failure counts as silence, unless something else arrived meanwhile.
@@ -81,7 +103,7 @@ export class ServiceMonitor {
       if (this.#heardMs < askedMs) this.#set(this.#heardMs || askedMs)
     }
     if (asking.signal.aborted) return
-    this.#askAfter(this.#lateSinceMs === undefined ? this.#times.quietMs : this.#times.quietMs / 4)
+    this.#askAfter(this.#lateSinceMs === undefined ? this.#quietMs : this.#times.quietMs / 4)
   }
 
   #set(lateSinceMs: number | undefined): void {

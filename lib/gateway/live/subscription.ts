@@ -74,7 +74,14 @@ export const subscribe = async (subscription: Subscription): Promise<void> => {
     }, times.silenceMs)
     try {
       const { params, query } = asked as { params: never; query: never }
-      const steps = topic.read({ client, params, query, position, signal: AbortSignal.any([signal, ending.signal]) })
+      const steps = topic.read({
+        client,
+        holder: subscription.session,
+        params,
+        query,
+        position,
+        signal: AbortSignal.any([signal, ending.signal]),
+      })
       for await (const step of steps) {
         if ('resync' in step) {
           position = step.resync || undefined

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type * as z from 'zod/mini'
+import { ApiError } from '#lib/client/api-error.ts'
 import { pause } from '#lib/client/backoff.ts'
 import type { Client } from '#lib/client/client.ts'
 import { AxonEvent, axons } from '#lib/contract/axons.ts'
@@ -10,12 +11,15 @@ import { executions, OutputChunk } from '#lib/contract/executions.ts'
 import { readLeniently } from '#lib/contract/lenient.ts'
 import { LogRecord, logs } from '#lib/contract/logs.ts'
 import type { LiveEndpoint } from '#lib/protocol/live.ts'
+import type { KeyHolder } from '../accounts/types.ts'
+import { lacks, noteMissing } from '../support/service-support.ts'
 
 /** An item as JSON with its position, or the position to resync from. */
 export type Step = { text: string; position: string } | { resync: string }
 
 export interface Asked {
   client: Client
+  holder: KeyHolder
   /** Passed to the endpoint as is; the service validates them. */
   params: never
   query: never
@@ -55,9 +59,39 @@ const byOffset = (outputOf: (client: Client) => Output) =>
     }
   }
 
+/** Times between polls of a log; longer while nothing happens. */
+const logPoll = { firstMs: 2_000, maxMs: 10_000 }
+
+const missingStatuses = [401, 404, 405, 501]
+
+/** Follows the log. Where the service has no such stream, polls its list. */
+async function* logRecords({ client, holder, params, signal }: Asked): AsyncGenerator<unknown> {
+  if (!lacks(holder, logs.tail)) {
+    try {
+      return yield* client.logs.tail({ params, signal })
+    } catch (error) {
+      if (!(error instanceof ApiError) || !missingStatuses.includes(error.status)) throw error
+    }
+  }
+  let first = ''
+  for (let sent = 0, quiet = 0; !signal.aborted; ) {
+    const { logs: records } = await client.logs.list({ params, signal })
+    const nowFirst = JSON.stringify(records[0] ?? '')
+    // The list worked, so the stream is what is missing.
+    noteMissing(holder, logs.tail)
+    if (sent > records.length || (sent > 0 && nowFirst !== first)) throw new ApiError('timeout', 408, 'Log was pruned')
+    first = nowFirst
+    quiet = records.length > sent ? 0 : quiet + 1
+    yield* records.slice(sent)
+    sent = records.length
+    await pause(Math.min(logPoll.firstMs * 2 ** quiet, logPoll.maxMs), signal)
+  }
+}
+
 // Position: record count and a hash of the first record. The log always starts with everything stored; a different
 // first record means that older ones were pruned. The service cannot filter by source, so this does.
-async function* byCount({ client, params, query, position, signal }: Asked): AsyncGenerator<Step> {
+async function* byCount(asked: Asked): AsyncGenerator<Step> {
+  const { query, position } = asked
   const [known, knownFirst] = position?.split(':') ?? []
   const { source, commands } = (query ?? {}) as { source?: string; commands?: boolean }
   const isWanted = (record: LogRecord) =>
@@ -65,7 +99,7 @@ async function* byCount({ client, params, query, position, signal }: Asked): Asy
   let skipped = Number(known) || 0
   let count = 0
   let first = ''
-  for await (const record of readable(LogRecord, client.logs.tail({ params, signal }))) {
+  for await (const record of readable(LogRecord, logRecords(asked))) {
     const text = JSON.stringify(record)
     if (count === 0) {
       first = createHash('sha256').update(text).digest('base64url').slice(0, 12)

@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors, request as send } from 'undici'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
+import type { ErrorBody } from '#lib/contract/common.ts'
 import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { valuesOfHeader } from '#lib/protocol/mask.ts'
 import { trackStream } from '../accounts/open-streams.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { KeyHolder, Session } from '../accounts/types.ts'
-import { HttpError, handleRequest } from '../http/handle-request.ts'
+import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { bodyTooLarge, readBody, readJsonBody, requireBodyType } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
@@ -28,6 +29,11 @@ export interface ProxiedCall {
 /** Lets another subject, such as activity or alerts, react to what pages do. */
 export type ProxyHook = (call: ProxiedCall, response: Response) => void
 
+/** Whether a 401 means that the service lacks the operation: hosted services return it for unknown paths. */
+export type MissingOperationCheck = (session: Session, endpoint: Endpoint) => Promise<boolean>
+
+const missingOperation = { code: 'not_implemented', message: 'This service doesn’t offer this operation' }
+
 /** Time until response headers. The service may delay a write by 30 s, and a synchronous command for longer. */
 const readTimeoutMs = 15_000
 const writeTimeoutMs = 120_000
@@ -37,7 +43,7 @@ const importTimeoutMs = 30 * 60_000
 // `/api/v1/*`: passes through exactly the contract's operations that a browser may use. The session cookie becomes the
 // bearer key; no other browser header reaches the service, and only listed service headers reach the browser.
 export const createProxy =
-  (hooks: readonly ProxyHook[]) =>
+  (hooks: readonly ProxyHook[], isMissingOperation: MissingOperationCheck = async () => false) =>
   (request: Request): Promise<Response> =>
     handleRequest(request, async (requestId) => {
       const header = (name: string) => request.headers.get(name)
@@ -76,7 +82,11 @@ export const createProxy =
         })
         upstream.body.once('close', release)
         if (isOk(upstream)) onKeyAccepted(session.api_key)
-        const response = await toPageResponse(endpoint, upstream, { requestId, account: session.account.id })
+        const isMissing = upstream.statusCode === 401 && (await isMissingOperation(session, endpoint))
+        if (isMissing) upstream.body.on('error', () => undefined).destroy()
+        const response = isMissing
+          ? json({ ...missingOperation, request_id: requestId } satisfies ErrorBody, { status: 501 })
+          : await toPageResponse(endpoint, upstream, { requestId, account: session.account.id })
         for (const hook of hooks) hook({ endpoint, params, session, header, body }, response)
         // A response without a body has no reader that would close it.
         if (response.body === null) release()

@@ -13,7 +13,7 @@ const answerMs = 10_000
 const pauseMs = 50
 const maxRetryAfterMs = 5_000
 
-const probed: readonly Endpoint[] = [
+export const probed: readonly Endpoint[] = [
   contract.devboxes.list,
   contract.snapshots.list,
   contract.axons.list,

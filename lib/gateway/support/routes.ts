@@ -1,6 +1,6 @@
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
-import { currentSupport, learnAgain } from './service-support.ts'
+import { learnAgain, probedSupport } from './service-support.ts'
 
 const waitMs = 20_000
 
@@ -8,7 +8,7 @@ const waitMs = 20_000
 export const handleSupport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
-    if (request.method === 'GET') return json(await currentSupport(session, waitMs))
+    if (request.method === 'GET') return json(await probedSupport(session, waitMs))
     return json(
       await learnAgain(session).catch((error: unknown) => {
         throw new HttpError('unavailable', error instanceof Error ? error.message : 'The service is not responding')

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { accounts } from '#lib/contract/accounts.ts'
 import { type Endpoint, fillPath } from '#lib/contract/endpoint.ts'
 import { endpoints } from '#lib/contract/index.ts'
 import { publicParameters, type ServiceSupport } from '#lib/protocol/support.ts'
@@ -8,12 +9,12 @@ import { registry, slot } from '../registry/registry.ts'
 import { bearer, serviceIdentity } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import { judge } from './judge.ts'
-import { probeLists, readHealth, withoutExtensions } from './probe.ts'
+import { probed, probeLists, readHealth, withoutExtensions } from './probe.ts'
 import { type StoredSupport, SupportStore } from './support-store.ts'
 
 /** A service that reports no version is learned again after this time. */
 const maxAgeMs = 24 * 3600_000
-const parentTimeoutMs = 5_000
+const checkTimeoutMs = 5_000
 
 interface Learning {
   /** Done when the health response is known; later probes only add to it. */
@@ -104,16 +105,48 @@ const viewOf = (holder: KeyHolder): ServiceSupport => {
   }
 }
 
-/** Waits for the probes, or for the time that a page may wait. */
-export const currentSupport = async (holder: KeyHolder, waitMs: number): Promise<ServiceSupport> => {
-  const { first, whole } = learn(holder)
-  await Promise.race([first.then(() => (waitMs > 1_000 ? whole : undefined)), wait(waitMs)]).catch(() => undefined)
+const after = async (holder: KeyHolder, learned: Promise<void>, waitMs: number): Promise<ServiceSupport> => {
+  await Promise.race([learned, wait(waitMs)]).catch(() => undefined)
   return viewOf(holder)
 }
+
+/** What is known now, at least from the health response if it arrives in time. */
+export const currentSupport = (holder: KeyHolder, waitMs: number): Promise<ServiceSupport> =>
+  after(holder, learn(holder).first, waitMs)
+
+/** What is known once the probes are done, or after the time. */
+export const probedSupport = (holder: KeyHolder, waitMs: number): Promise<ServiceSupport> =>
+  after(holder, learn(holder).whole, waitMs)
 
 export const learnAgain = async (holder: KeyHolder): Promise<ServiceSupport> => {
   await learn(holder, true).whole
   return viewOf(holder)
+}
+
+/** Whether the service is known to lack an operation. */
+export const lacks = (holder: KeyHolder, { id }: Pick<Endpoint, 'id'>): boolean =>
+  state().store.get(accountKey(holder))?.operations[id] === 'no'
+
+export const noteMissing = (holder: KeyHolder, endpoint: Pick<Endpoint, 'id'>): void => {
+  if (!registry().service.embedded && !lacks(holder, endpoint)) set(state(), accountKey(holder), endpoint, 'no')
+}
+
+/** Whether a 401 means that the operation is missing, not that the key is refused. The probe decides for the lists. */
+export const isMissingOperation = async (holder: KeyHolder, endpoint: Endpoint): Promise<boolean> => {
+  if (registry().service.embedded) return false
+  const known = state().store.get(accountKey(holder))?.operations[endpoint.id]
+  if (known === 'yes' || (known === undefined && probed.includes(endpoint))) return false
+  return exists(accounts.me.path, holder)
+}
+
+const exists = async (path: string, { api_key }: KeyHolder): Promise<boolean> => {
+  const response = await fetch(registry().service.url() + path, {
+    headers: { accept: 'application/json', ...bearer(api_key) },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(checkTimeoutMs),
+  }).catch(() => undefined)
+  await response?.body?.cancel()
+  return response?.ok === true
 }
 
 const readable = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ path }) => path))
@@ -135,13 +168,8 @@ export const learnFromCall: ProxyHook = ({ endpoint, params, session }, { status
 const parentPattern = /^(\/v1\/[^:]+\/:\w+)\/[^:]+$/
 
 // `/v1/devboxes/:id/logs/tail` is missing if the devbox exists. A call with a body may name something else that is missing.
-const hasParent = async ({ api_key }: KeyHolder, endpoint: Endpoint, params: Record<string, string>) => {
+const hasParent = async (holder: KeyHolder, endpoint: Endpoint, params: Record<string, string>) => {
   const [, parent] = parentPattern.exec(endpoint.path) ?? []
   if (parent === undefined || endpoint.body !== undefined || !readable.has(parent)) return false
-  const response = await fetch(registry().service.url() + fillPath(parent, params), {
-    headers: { accept: 'application/json', ...bearer(api_key) },
-    signal: AbortSignal.timeout(parentTimeoutMs),
-  }).catch(() => undefined)
-  await response?.body?.cancel()
-  return response?.ok === true
+  return exists(fillPath(parent, params), holder)
 }

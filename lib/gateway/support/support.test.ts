@@ -27,6 +27,7 @@ const startHosted = async () => {
     if (pathname === '/v1/devboxes/box~1') return answer(200, { id: 'box~1', status: 'running' })
     if (pathname === '/v1/devboxes/box~1/usage') return answer(404, { message: 'Not found' })
     if (pathname === '/v1/axons') return answer(503, { message: 'Down' })
+    if (pathname.startsWith('/v1/devboxes/box~2')) return answer(404, { message: 'Not found' })
     if (pathname === '/v1/secrets') return answer(404, { message: 'Not found' })
     return answer(401, { message: 'Unauthorized' })
   })
@@ -71,4 +72,23 @@ it('probes the lists of another service once, and takes a 401 for an accepted ke
   expect(hosted.requests).toHaveLength(probes)
   await gateway.ask(cookie, 'POST', '/api/support')
   expect(hosted.requests.length).toBeGreaterThan(probes)
+})
+
+it('learns from the calls of pages', async () => {
+  const hosted = await startHosted()
+  const gateway = await consoleFor(hosted.url)
+  const cookie = await gateway.signIn('ak_any')
+  const operations = async () => (await gateway.ask(cookie, 'GET', '/api/support')).body.operations
+  expect(await operations()).not.toHaveProperty(['devboxes.keepAlive'])
+  // A 401 would sign the person out.
+  expect(await gateway.ask(cookie, 'POST', '/api/v1/devboxes/box~1/keep_alive')).toMatchObject({
+    status: 501,
+    body: { code: 'not_implemented' },
+  })
+  expect(await operations()).toMatchObject({ 'devboxes.keepAlive': 'no' })
+  await gateway.ask(cookie, 'GET', '/api/v1/devboxes/box~2/usage')
+  expect(await operations()).not.toHaveProperty(['devboxes.usage'])
+  // The devbox exists, so its usage is what is missing.
+  await gateway.ask(cookie, 'GET', '/api/v1/devboxes/box~1/usage')
+  await expect.poll(operations).toMatchObject({ 'devboxes.usage': 'no' })
 })

@@ -1,8 +1,8 @@
 import type { WebSocket } from 'ws'
 import * as z from 'zod/mini'
-import { queryInt } from '#lib/contract/common.ts'
+import { idPattern, queryInt } from '#lib/contract/common.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
-import { defaultSize, SizeQuery } from '#lib/contract/terminals.ts'
+import { defaultSize, SizeQuery, sessionNamePattern } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { trackStream } from '../accounts/open-streams.ts'
 import { personOf } from '../accounts/person.ts'
@@ -10,11 +10,13 @@ import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
 import { browserName } from '../http/browser-name.ts'
 import { HttpError } from '../http/handle-request.ts'
+import { decodeSegment } from '../http/request-guards.ts'
 import type { SocketRequest, SocketRoute } from '../http/upgrades.ts'
 import { clientFor } from '../upstream/client.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
 import { type OpenTerminal, terminals } from './registry.ts'
+import { sessionNameOf } from './session-name.ts'
 import { SharedTerminal } from './shared-terminal.ts'
 import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
@@ -44,11 +46,12 @@ const admitFollower = async (asked: SocketRequest): Promise<Enter> => {
 
 const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   const signedIn = await requireSignedIn(asked.header)
-  const [, devboxId = '', name = ''] = asked.match
-  if (!/^[A-Za-z0-9_-]+$/.test(devboxId) || !/^[A-Za-z0-9_-]+$/.test(name) || `${devboxId}-${name}`.length > 256)
+  const [devboxId = '', name = ''] = asked.match.slice(1).map(decodeSegment)
+  if (!idPattern.test(devboxId)) throw new HttpError('invalid_argument', 'This is not the id of a devbox')
+  if (!sessionNamePattern.test(sessionNameOf(devboxId, name)))
     throw new HttpError(
       'invalid_argument',
-      'Devbox id and terminal name may contain ASCII letters, digits, - and _, and 255 characters in total',
+      'A terminal name may contain ASCII letters, digits, - and _, and 255 characters in total with the devbox id',
     )
   const opening = openingOf(asked, signedIn)
   const key = keyOf(signedIn.account.id, devboxId, name)

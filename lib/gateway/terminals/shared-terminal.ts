@@ -13,6 +13,7 @@ import { endShell } from './held.ts'
 import { People } from './people.ts'
 import { RecordingTap } from './recording-tap.ts'
 import type { OpenTerminal } from './registry.ts'
+import { sessionNameOf } from './session-name.ts'
 import { type Exit, ShellLink } from './shell-link.ts'
 import { ShellOutput } from './shell-output.ts'
 import { type Size, SizeKeeper } from './size-keeper.ts'
@@ -97,7 +98,7 @@ export class SharedTerminal implements OpenTerminal {
     this.#link = new ShellLink(
       {
         devboxId,
-        sessionName: `${devboxId}-${name}`,
+        sessionName: sessionNameOf(devboxId, name),
         apiKey: () => this.#signedIn.api_key,
         size: () => this.#size.wanted,
         after: () => this.#output.after,

@@ -6,7 +6,7 @@ import { alertsName } from '#components/alerts/people/alerts-name.ts'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { openSession, requireSession } from '#lib/gateway/accounts/session.ts'
 import { alertBookFor } from '#lib/gateway/alerts/alert-books.ts'
-import { type DetailPageProps, readPage } from '../../read-page.tsx'
+import { type DetailPageProps, idOf, readPage } from '../../read-page.tsx'
 
 type Props = Pick<DetailPageProps, 'params'>
 
@@ -15,23 +15,14 @@ const readAlert = cache(async (id: string) => {
   return session && alertBookFor(session).alert(id)
 })
 
-/** Next passes the id as it is in the address. */
-const idOf = async ({ params }: Props): Promise<string> => {
-  try {
-    return decodeURIComponent((await params).id)
-  } catch {
-    return notFound()
-  }
-}
-
 export const generateMetadata = async (props: Props): Promise<Metadata> => {
-  const alert = await readAlert(await idOf(props))
+  const alert = await readAlert(await idOf(props.params))
   return { title: alert ? `Alert: ${alertsName([alert])}` : 'Alert' }
 }
 
 export default async function AlertDetails(props: Props) {
   const { service } = await requireSession()
-  const id = await idOf(props)
+  const id = await idOf(props.params)
   const alert = await readAlert(id)
   if (!alert) return notFound()
   return readPage(

@@ -1,8 +1,8 @@
 import { EventPanel } from '#components/axons/event-panel.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import type { DetailPageProps } from '../../../read-page.tsx'
+import { type DetailPageProps, idOf } from '../../../read-page.tsx'
 
 export default async function AxonEventsPage({ params }: DetailPageProps) {
   await requireSession()
-  return <EventPanel id={(await params).id} />
+  return <EventPanel id={await idOf(params)} />
 }

@@ -1,8 +1,8 @@
 import { SqlPanel } from '#components/axons/sql-panel.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
-import type { DetailPageProps } from '../../../read-page.tsx'
+import { type DetailPageProps, idOf } from '../../../read-page.tsx'
 
 export default async function AxonSqlPage({ params }: DetailPageProps) {
   await requireSession()
-  return <SqlPanel id={(await params).id} />
+  return <SqlPanel id={await idOf(params)} />
 }

@@ -1,5 +1,6 @@
 import { RunLogs } from '#components/benchmarks/logs/run-logs.tsx'
+import { type DetailPageProps, idOf } from '../../../read-page.tsx'
 
-export default async function RunLogsPage({ params }: { params: Promise<{ id: string }> }) {
-  return <RunLogs runId={(await params).id} />
+export default async function RunLogsPage({ params }: DetailPageProps) {
+  return <RunLogs runId={await idOf(params)} />
 }
