@@ -17,6 +17,7 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
+import { useKeptAlive } from './kept-alive.ts'
 import { devboxMutations, devboxQueries, isMoving } from './queries.ts'
 import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
@@ -93,7 +94,7 @@ const Header = ({ tab }: { tab: string }) => {
   const eviction = evictionOf(feed, devbox.id)
   const { id, name, status } = devbox
   useQuery({ ...devboxQueries.next(id, status), enabled: isMoving(devbox) })
-  const left = timeLeftOf(devbox, eviction)
+  const left = timeLeftOf(devbox, eviction, useKeptAlive())
   const terminals = useTerminalsHref(id)
   const busy = actions.busyId === id
   return (

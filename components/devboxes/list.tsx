@@ -53,6 +53,7 @@ import {
 } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { DevboxFilters } from './filters.tsx'
+import { useKeptAlive } from './kept-alive.ts'
 import { Lifetime, StatusSince } from './lifetime.tsx'
 import { devboxMutations, devboxQueries } from './queries.ts'
 import { DevboxSearchParams, devboxesPath, devboxFilter, devboxQueryOf, pageFilters } from './search-params.ts'
@@ -75,7 +76,12 @@ const nodeColumn: Column<Devbox> = {
   meta: { priority: 4, width: '9rem' },
 }
 
-const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster: boolean): Column<Devbox>[] => [
+const columnsFor = (
+  params: DevboxSearchParams,
+  evictions: Evictions,
+  keptAlive: ReadonlyMap<string, number>,
+  hasCluster: boolean,
+): Column<Devbox>[] => [
   nameColumn(),
   {
     accessorKey: 'status',
@@ -110,11 +116,11 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster
     },
   },
   {
-    accessorFn: (devbox) => timeLeftOf(devbox, evictions.get(devbox.id))?.at_ms,
+    accessorFn: (devbox) => timeLeftOf(devbox, evictions.get(devbox.id), keptAlive)?.at_ms,
     id: 'time-left',
     header: 'Time left',
     cell: ({ row: { original: devbox } }) => {
-      const left = timeLeftOf(devbox, evictions.get(devbox.id))
+      const left = timeLeftOf(devbox, evictions.get(devbox.id), keptAlive)
       return left && <TimeLeftText left={left} brief />
     },
     meta: {
@@ -122,7 +128,7 @@ const columnsFor = (params: DevboxSearchParams, evictions: Evictions, hasCluster
       align: 'right',
       width: '7rem',
       isTime: true,
-      export: { unattended_end_ms: (devbox) => timeLeftOf(devbox, evictions.get(devbox.id))?.at_ms },
+      export: { unattended_end_ms: (devbox) => timeLeftOf(devbox, evictions.get(devbox.id), keptAlive)?.at_ms },
     },
   },
   optional(timeColumn('end_time_ms', 'Ended')),
@@ -168,9 +174,10 @@ interface DevboxListProps {
 
 export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
   const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
+  const keptAlive = useKeptAlive()
   const list = useListQuery(
     source,
-    useMemo(() => columnsFor(defaultParams, evictions, true), [evictions]),
+    useMemo(() => columnsFor(defaultParams, evictions, keptAlive, true), [evictions, keptAlive]),
   )
   const { params, rows, loaded, onNearEnd } = list
   // Undefined until the dialog is first opened; after that it stays mounted and keeps what was typed.
@@ -178,7 +185,7 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
   const actions = useDevboxActions()
   const cluster = useCluster()
   const columns = useColumns(
-    useMemo(() => columnsFor(params, evictions, cluster !== null), [params, evictions, cluster]),
+    useMemo(() => columnsFor(params, evictions, keptAlive, cluster !== null), [params, evictions, keptAlive, cluster]),
     list,
     'devboxColumns',
     savedColumns,

@@ -16,6 +16,7 @@ import {
   hasEnded,
   keepsDisk,
 } from '#lib/contract/devboxes.ts'
+import { noteKeptAlive } from './kept-alive.ts'
 import { devboxKeys } from './query-keys.ts'
 
 const pageApi = browserApi({ devboxes })
@@ -169,7 +170,10 @@ export const devboxMutations = {
     mutationOptions({
       mutationKey: [...devboxKeys.all, 'keep-alive'],
       mutationFn: (id: string) => pageApi.devboxes.keepAlive({ params: { id } }),
-      onSuccess: (_result, id, _context, { client }) => void client.invalidateQueries({ queryKey: devboxKeys.one(id) }),
+      onSuccess: (_result, id, _context, { client }) => {
+        noteKeptAlive(id)
+        void client.invalidateQueries({ queryKey: devboxKeys.one(id) })
+      },
     }),
 }
 

@@ -78,8 +78,12 @@ export interface TimeLeft {
   deletesDisk: boolean
 }
 
-export const timeLeftOf = (devbox: Devbox, eviction: Pick<Alert, 'deadline_ms'> | undefined): TimeLeft | undefined => {
-  const end = unattendedEnd(devbox)
+export const timeLeftOf = (
+  devbox: Devbox,
+  eviction: Pick<Alert, 'deadline_ms'> | undefined,
+  keptAlive?: ReadonlyMap<string, number>,
+): TimeLeft | undefined => {
+  const end = unattendedEnd(devbox, keptAlive?.get(devbox.id))
   const unattended = end && {
     at_ms: end.at_ms,
     cause: end.cause,

@@ -63,7 +63,9 @@ export const LogPanel = () => {
           <LogStatus log={log} />
         </p>
         <p className="tabular">
-          {formatCount(shown.length)} of {formatCount(log.records.length + log.dropped)} records
+          {log.records.length === 0
+            ? 'No records'
+            : `${formatCount(shown.length)} of ${formatCount(log.records.length + log.dropped)} records`}
           {hiddenStats > 0 && ` · ${formatCount(hiddenStats)} statistics hidden`}
           {hiddenFilesTab > 0 && ` · ${formatCount(hiddenFilesTab)} from the Files tab hidden`}
           {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} not kept`}

@@ -21,6 +21,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatDurationMs, formatElapsedMs } from '#lib/browser/format.ts'
 import { type Devbox, devboxRefusal, hasEnded, isOfTrial, keepsDisk } from '#lib/contract/devboxes.ts'
 import { useDevbox } from '../detail.tsx'
+import { useKeptAlive } from '../kept-alive.ts'
 import { LaunchParameterList } from '../launch-parameter-list.tsx'
 import { Lifetime } from '../lifetime.tsx'
 import { DevboxStatusBadge } from '../status.tsx'
@@ -81,7 +82,7 @@ export const DevboxOverview = () => {
 const DevboxFacts = () => {
   const { devbox, actions } = useDevbox()
   const { data: feed } = useQuery(alertQueries.feed())
-  const left = timeLeftOf(devbox, evictionOf(feed, devbox.id))
+  const left = timeLeftOf(devbox, evictionOf(feed, devbox.id), useKeptAlive())
   const { launch_parameters: launch, status } = devbox
   return (
     <Facts>
