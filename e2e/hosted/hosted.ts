@@ -5,7 +5,7 @@ import { type Faults, type Json, serve } from './http.ts'
 import { resourceRoutes } from './resources.ts'
 import { terminalRoutes } from './terminals.ts'
 
-export const hostedKey = 'ak_hosted_0123456789abcdef'
+const hostedKey = 'ak_hosted_0123456789abcdef'
 
 /**
  * A service written from the public API's documentation alone, without the contract: unset fields are missing, enums and

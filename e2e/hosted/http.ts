@@ -53,7 +53,7 @@ const readAll = async (request: IncomingMessage): Promise<Buffer> => {
 
 const parse = (raw: Buffer, type = ''): Json => (type.includes('json') && raw.length > 0 ? JSON.parse(String(raw)) : {})
 
-export const sendJson = (response: ServerResponse, status: number, body: unknown, headers: Json = {}) =>
+const sendJson = (response: ServerResponse, status: number, body: unknown, headers: Json = {}) =>
   void response
     .writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...(headers as Record<string, string>) })
     .end(JSON.stringify(body))
