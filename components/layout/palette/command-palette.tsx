@@ -18,6 +18,7 @@ import {
   FlaskRound,
   History,
   Keyboard,
+  KeyRound,
   Layers,
   ListChecks,
   LogOut,
@@ -415,6 +416,7 @@ const resultIcons: Record<ResultKind, LucideIcon> = {
   snapshot: Camera,
   blueprint: DraftingCompass,
   recording: Clapperboard,
+  secret: KeyRound,
 }
 
 const Group = ({ children, heading }: { heading: string; children: ReactNode }) => (

@@ -63,12 +63,44 @@ it('lists own devboxes before trial devboxes', async () => {
   await foreign.close()
 })
 
+it('lists exact names before the starts and parts of names, however new, and finds secrets', async () => {
+  const { client } = service
+  for (const name of ['build', 'rebuild', 'build one', 'the build']) await client.axons.create({ body: { name } })
+  for (let n = 0; n < 6; n++) await client.axons.create({ body: { name: `prebuilder ${n}` } })
+  await client.secrets.create({ body: { name: 'BUILD_KEY', value: 'hidden' } })
+  const { results } = await find('build')
+  expect(results.map(({ name }) => name)).toEqual([
+    'build',
+    'build one',
+    'BUILD_KEY',
+    'the build',
+    'prebuilder 5',
+    'prebuilder 4',
+  ])
+  expect(results[2]).toEqual({
+    kind: 'secret',
+    id: expect.any(String),
+    name: 'BUILD_KEY',
+    href: '/settings/secrets?search=BUILD_KEY',
+  })
+})
+
 it('finds nothing for an unknown id, and reports kinds whose search failed', async () => {
   expect(await find('dbx_nobody')).toEqual({ results: [], failed: [], partial: [] })
   const refused = createClient({ baseUrl: service.url, headers: { authorization: 'Bearer wrong' } })
   expect(await find('anything', refused)).toEqual({
     results: [],
-    failed: ['devbox', 'axon', 'benchmark job', 'benchmark run', 'benchmark', 'scenario', 'snapshot', 'blueprint'],
+    failed: [
+      'devbox',
+      'axon',
+      'benchmark job',
+      'benchmark run',
+      'benchmark',
+      'scenario',
+      'snapshot',
+      'blueprint',
+      'secret',
+    ],
     partial: [],
   })
 })

@@ -14,6 +14,7 @@ import { blueprints } from '#lib/contract/blueprints.ts'
 import { type Devbox, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
+import { secrets } from '#lib/contract/secrets.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { type Recording, type RecordingList, titleOf } from '#lib/protocol/recordings.ts'
 import { rankOf } from './entries.ts'
@@ -27,6 +28,7 @@ const pageApi = browserApi({
   devboxes,
   scenarioRuns,
   scenarios,
+  secrets,
   snapshots,
 })
 type Api = typeof pageApi
@@ -50,7 +52,7 @@ interface Page {
 /** How to find one kind of record by id or by part of its name. */
 interface Kind<Item extends Named> {
   prefixes: readonly string[]
-  get: (api: Api, call: { params: { id: string }; signal: AbortSignal }) => Promise<Item>
+  get?: (api: Api, call: { params: { id: string }; signal: AbortSignal }) => Promise<Item>
   list?: (api: Api, call: ListCall) => Promise<Page>
   href: (record: Item) => string
 }
@@ -134,6 +136,15 @@ const kinds = {
     get: (api, call) => api.blueprints.get(call),
     list: (api, call) => api.blueprints.list(call).then(({ blueprints: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.blueprint(id),
+  }),
+  secret: kind({
+    // Secrets are read by name.
+    prefixes: [],
+    list: async (api, { query: { limit }, signal }) => {
+      const { secrets: rows, has_more } = await api.secrets.list({ query: { limit }, signal })
+      return { rows, has_more }
+    },
+    href: ({ name }) => paths.secrets({ search: (name ?? '').slice(0, 256) }),
   }),
 }
 
@@ -223,9 +234,10 @@ export const recordSearch = (text: string, api: Api = pageApi, recordings = read
     refetchInterval: false,
   })
 
-const findById = async (kind: keyof typeof kinds, id: string, api: Api, signal: AbortSignal): Promise<Found> => ({
-  results: [resultOf(kind, await kinds[kind].get(api, { params: { id }, signal }))],
-})
+const findById = async (kind: keyof typeof kinds, id: string, api: Api, signal: AbortSignal): Promise<Found> => {
+  const record = await kinds[kind].get?.(api, { params: { id }, signal })
+  return { results: record ? [resultOf(kind, record)] : [] }
+}
 
 /** If the service ignores the search, the newest records are filtered here instead. */
 const findByName = async (
