@@ -13,6 +13,8 @@ export default {
   // node-pty and ws are only ever loaded by server.ts; keep them out of the route bundles.
   serverExternalPackages: ['rate-limiter-flexible', 'undici', 'ws'],
   devIndicators: false,
+  // One line per request in development would bury the console's own.
+  logging: { incomingRequests: false },
   // server.ts builds again when the sources no longer have the hash their build is named by.
   generateBuildId: () => sourceHash(import.meta.dirname),
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -73,7 +73,7 @@ const start = async (): Promise<void> => {
   )
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
 
-  if (!dev) await buildIfStale()
+  if (!dev) await buildIfStale(join(config.dataDir, 'build.log'))
   const { default: next } = await import('next')
   // Next listens for upgrades on the server it is given. This one never listens and receives only hot-reload upgrades,
   // so that all others go through our checks.
@@ -115,14 +115,17 @@ const start = async (): Promise<void> => {
   shutdownSteps.unshift(() => ending.abort(), stopReceivers)
   void startReceivers(ending.signal)
 
-  console.log(`Devdeck console on ${address}`)
-  if (metrics) console.log(`Metrics on http://${config.metrics?.host}:${metrics.server.port}/metrics`)
-  if (embedded) console.log(`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`)
-  console.log(
+  const lines = [
     embedded
-      ? `Sign in within ${signInLinkMinutes} minutes: ${address}${newSignInPath()}`
-      : `Sign in with an API key of ${config.serviceUrl} at ${address}/sign-in`,
-  )
+      ? `Sign in (once, within ${signInLinkMinutes} minutes): ${address}${newSignInPath()}`
+      : `Sign in with an API key of ${config.serviceUrl}: ${address}/sign-in`,
+    `Devdeck console on ${address}`,
+    ...(embedded ? [`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`] : []),
+    ...(metrics ? [`Metrics on http://${config.metrics?.host}:${metrics.server.port}/metrics`] : []),
+    ...(embedded ? ['Next: create a devbox or load the demo data on the overview'] : []),
+    'Stop with Ctrl+C',
+  ]
+  console.log(lines.join('\n'))
 }
 
 const externalService = (url: string): ServiceAddress => ({
@@ -162,21 +165,30 @@ const respondStarting = (_: IncomingMessage, response: ServerResponse) => {
   response.end(`${startProgress}\n`)
 }
 
-const buildIfStale = async (): Promise<void> => {
+/** Builds with one line of output; that of the build goes to `logFile`. */
+const buildIfStale = async (logFile: string): Promise<void> => {
   if (isBuilt(root)) return
   const stamp = join(root, '.next/BUILD_ID')
-  console.log(
-    existsSync(stamp)
-      ? 'The source has changed since the last build; building…'
-      : 'No build found; building the console…',
-  )
+  const reason = existsSync(stamp) ? 'The source has changed' : 'First start'
   rmSync(stamp, { force: true })
-  const build = spawn(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: 'inherit' })
+  const startedMs = performance.now()
+  const show = (text: string) => {
+    startProgress = `${reason}: building the console ${text}`
+    if (process.stdout.isTTY) process.stdout.write(`\r${startProgress}`)
+  }
+  if (!process.stdout.isTTY) console.log(`${reason}: building the console, about a minute`)
+  show('(about a minute)')
+  const ticking = setInterval(() => show(`(${Math.round((performance.now() - startedMs) / 1000)} s)   `), 1000)
+  const log = openSync(logFile, 'w', 0o600)
+  const build = spawn(process.execPath, [join(root, 'scripts/build.ts')], { cwd: root, stdio: ['ignore', log, log] })
   shutdownSteps.push(() => build.kill())
   const [code, signal] = await once(build, 'exit')
+  clearInterval(ticking)
+  closeSync(log)
+  if (process.stdout.isTTY) console.log()
   if (code === 0) return
   rmSync(stamp, { force: true })
-  throw new ConfigError([`The build failed (${signal ?? `code ${code}`}); see its output above`])
+  throw new ConfigError([`The build failed (${signal ?? `code ${code}`}). Its output is in ${logFile}`])
 }
 
 const drain = async (server: Server): Promise<void> => {

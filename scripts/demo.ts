@@ -1,21 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { paths } from '#lib/browser/address/paths.ts'
 import { ApiError } from '#lib/client/api-error.ts'
 import { type Client, createClient } from '#lib/client/client.ts'
-import { type BenchmarkJob, type BenchmarkJobCreate, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { type BenchmarkJob, hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
+import { createJob, followJob, loadDemo } from '#lib/gateway/demo/load-demo.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
-import { importedJob } from './imported-job.ts'
 
 const usage = `npm run demo [-- options]
 
-Fills a running service with something to look at: devboxes, a snapshot, axons with events, a benchmark of scenarios, and
-benchmark jobs of which four have finished (two of the same agents, to compare, one of the tasks' own solutions, and one of
-the benchmark), one has failed, one runs, and one is imported as if it had run elsewhere, with invented scores. Takes a few
-minutes. What an earlier demo made stays.
+Fills a running service with something to look at: devboxes, a snapshot, axons with events, a benchmark of scenarios,
+two jobs of it to compare, and a job that is imported with invented scores. That takes about 20 seconds. Then it runs
+longer jobs of the sample tasks: one that fails, one of the tasks' own solutions, two of three agents to compare, and one
+that is still running at the end. That takes a few minutes. Earlier demo data stays.
 
+  --quick          without the longer jobs
   --url URL        the service; default: DEVDECK_SERVICE_URL, else the one that runs on the data folder
   --key KEY        its API key; default: DEVDECK_API_KEY, else the one in the data folder
   --data-dir DIR   the data folder of the console or of the service; default: the console's (DEVDECK_DATA_DIR)
@@ -27,63 +27,50 @@ class DemoError extends Error {}
 const samples = join(import.meta.dirname, '../samples')
 
 const main = async () => {
-  const { url, key, console: origin } = findService()
+  const { url, key, console: origin, isQuick } = findService()
   const client = createClient({ baseUrl: url, headers: { authorization: `Bearer ${key}` } })
   const say = (what: string, path: string) => console.log(`  ${what.padEnd(34)} ${origin}${path}`)
   const number = await nextNumber(client, url)
   console.log(`Demo ${number}, on ${url}`)
-  const named = (name: string, metadata: Record<string, string> = {}) => ({
-    name: `demo-${number}-${name}`,
-    metadata: { ...metadata, demo: `${number}` },
+  await loadDemo({
+    client,
+    number,
+    onItem: ({ kind, name, id, is_ready }) => {
+      if (is_ready && id !== null && kind !== 'scenario') say(`${kind} ${name}`, pathOf[kind](id))
+    },
   })
+  if (isQuick) return
 
-  for (const { name, metadata, commands } of devboxes) {
-    const { id } = await client.devboxes.createAndAwaitRunning({ body: named(name, metadata) })
-    for (const command of commands) await client.executions.executeSync({ params: { id }, body: { command } })
-    say(`devbox ${named(name).name}`, paths.devbox(id))
-    if (name !== 'build') continue
-    const body = { ...named('sources'), commit_message: 'hello.py, as it first ran' }
-    await client.snapshots.create({ params: { id }, body })
-    say(`snapshot ${body.name}`, paths.snapshots())
-  }
-  for (const { name, metadata, events } of axons) {
-    const { id } = await client.axons.create({ body: named(name, metadata) })
-    for (const [event_type, origin, payload] of events) {
-      const body = { event_type, origin, source: name, payload: JSON.stringify(payload) }
-      await client.axons.publish({ params: { id }, body })
-    }
-    say(`axon ${named(name).name}`, paths.axon(id))
-  }
-  const elsewhere = named('elsewhere').name
-  const { job_id } = await client.benchmarkJobs.import({ body: {}, file: await importedJob(elsewhere) })
-  say(`job ${elsewhere}`, paths.benchmarkJob(job_id))
-
-  const run = async (name: string, spec: BenchmarkJobCreate['spec'], isReached = isEnded) => {
-    const job = await client.benchmarkJobs.create({
-      body: { name: named(name).name, metadata: { demo: 'true' }, spec },
+  const run = async (name: string, file: string, change = (yaml: string) => yaml, isReached = isEnded) => {
+    const inline_yaml = change(readFileSync(join(samples, 'jobs', `${file}.yaml`), 'utf8'))
+    const metadata = { demo: `${number}` }
+    const job = await createJob(client, {
+      name: `demo-${number}-${name}`,
+      metadata,
+      spec: { type: 'harbor', inline_yaml },
     })
     say(`job ${job.name}`, paths.benchmarkJob(job.id))
-    const { state, failure_reason } = await follow(client, job, isReached)
+    let last = ''
+    const report = (progress: string) => {
+      if (progress !== last) console.log(`    ${progress}`)
+      last = progress
+    }
+    const { state, failure_reason } = await followJob(client, job, { report, isReached })
     console.log(`    is ${state}${failure_reason ? `: ${failure_reason.split('\n')[0]}` : ''}`)
   }
-  const scenario_ids: string[] = []
-  for (const chore of chores) {
-    const { id } = await client.scenarios.create({ body: { ...named(chore.name), ...scenarioOf(chore) } })
-    scenario_ids.push(id)
-  }
-  const benchmark = await client.benchmarks.create({ body: { ...named('chores'), scenario_ids } })
-  say(`benchmark ${benchmark.name}`, paths.benchmarks())
-  const agent_configs = [choreAgent('skilled', chores), choreAgent('novice', chores.slice(0, 1))]
-  await run('chores', { type: 'benchmark', benchmark_id: benchmark.id, agent_configs })
-  const harbor = (file: string, change = (yaml: string) => yaml) => ({
-    type: 'harbor' as const,
-    inline_yaml: change(readFileSync(join(samples, 'jobs', `${file}.yaml`), 'utf8')),
-  })
-  await run('fails', harbor('broken'))
-  await run('sanity', harbor('sanity'))
-  await run('three-agents', harbor('demo'))
-  await run('hasty-mended', harbor('demo', withHastyMended))
-  await run('runs', harbor('long'), (job) => job.state === 'running' || isEnded(job))
+  await run('fails', 'broken')
+  await run('sanity', 'sanity')
+  await run('three-agents', 'demo')
+  await run('hasty-mended', 'demo', withHastyMended)
+  await run('runs', 'long', undefined, (job) => job.state === 'running' || isEnded(job))
+}
+
+const pathOf = {
+  job: paths.benchmarkJob,
+  devbox: paths.devbox,
+  snapshot: paths.snapshot,
+  axon: paths.axon,
+  benchmark: () => paths.benchmarks(),
 }
 
 const isEnded = ({ state }: BenchmarkJob): boolean => hasJobEnded(state)
@@ -98,6 +85,7 @@ const findService = () => {
       key: { type: 'string' },
       'data-dir': { type: 'string' },
       console: { type: 'string' },
+      quick: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   })
@@ -120,7 +108,7 @@ const findService = () => {
     values.key ?? (DEVDECK_API_KEY || (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined))
   if (!key) throw new DemoError(`There is no API key in ${dataDir}; give one with --key`)
   const origin = values.console ?? (DEVDECK_ORIGIN?.split(',')[0] || `http://localhost:${PORT || 3000}`)
-  return { url, key, console: origin }
+  return { url, key, console: origin, isQuick: values.quick === true }
 }
 
 /** Number of this demo run, part of the names it creates. */
@@ -132,100 +120,6 @@ const nextNumber = async (client: Client, url: string): Promise<number> => {
     if (!(error instanceof ApiError)) throw error
     if (error.status === 0) throw new DemoError(`No service answers at ${url}: is it running?`)
     throw new DemoError(`The service at ${url} refused: ${error.message}`)
-  }
-}
-
-const devboxes = [
-  {
-    name: 'build',
-    metadata: { team: 'platform', env: 'staging' },
-    commands: ['mkdir -p src && printf \'print("hello")\\n\' >src/hello.py', 'python3 src/hello.py', 'ls -la'],
-  },
-  {
-    name: 'data',
-    metadata: { team: 'research', env: 'prod' },
-    commands: ['seq 1 20 >numbers.txt', 'wc -l numbers.txt', 'cat missing.txt'],
-  },
-]
-
-const axons: {
-  name: string
-  metadata: Record<string, string>
-  events: [string, 'AGENT_EVENT' | 'USER_EVENT', object][]
-}[] = [
-  {
-    name: 'review',
-    metadata: { team: 'platform', env: 'staging' },
-    events: [
-      ['message', 'USER_EVENT', { text: 'Please look at the failing test' }],
-      ['tool_call', 'AGENT_EVENT', { tool: 'bash', command: 'npm test' }],
-      ['tool_result', 'AGENT_EVENT', { exit_code: 1, lines: 42 }],
-      ['message', 'AGENT_EVENT', { text: 'The test expects UTC; I changed the fixture' }],
-    ],
-  },
-  {
-    name: 'nightly',
-    metadata: { team: 'research', env: 'prod' },
-    events: [
-      ['started', 'AGENT_EVENT', { dataset: 'tasks' }],
-      ['finished', 'AGENT_EVENT', { passed: 12, failed: 3 }],
-    ],
-  },
-]
-
-/** Task, scoring command and a command that solves it. */
-const chores = [
-  {
-    name: 'greeting',
-    asked: 'Write the word hello into ~/greeting.txt',
-    check: 'grep -qx hello ~/greeting.txt',
-    solved: 'echo hello > ~/greeting.txt',
-  },
-  {
-    name: 'powers',
-    asked: 'Write the powers of two from 2 to 1024 into ~/powers.txt, one a line',
-    check: 'cmp -s ~/powers.txt <(for i in $(seq 10); do echo $((2 ** i)); done)',
-    solved: 'for i in $(seq 10); do echo $((2 ** i)); done > ~/powers.txt',
-  },
-  {
-    name: 'primes',
-    asked: 'Write the primes below 20 into ~/primes.txt, one a line',
-    check: 'cmp -s ~/primes.txt <(printf "%d\\n" 2 3 5 7 11 13 17 19)',
-    solved: 'printf "%d\\n" 2 3 5 7 11 13 17 19 > ~/primes.txt',
-  },
-] as const
-
-type Chore = (typeof chores)[number]
-
-const scenarioOf = ({ asked, check }: Chore) => {
-  const bash_script = `if ${check}; then echo score=1; else echo score=0; fi`
-  const scorer = { type: 'bash_script_scorer' as const, bash_script }
-  return {
-    input_context: { problem_statement: asked },
-    scoring_contract: { scoring_function_parameters: [{ name: 'file', weight: 1, scorer }] },
-  }
-}
-
-const choreAgent = (model_name: string, known: readonly Chore[]) => {
-  const cases = known.map(({ asked, solved }) => `'${asked}'*) ${solved} ;;`).join('\n')
-  return {
-    name: 'command',
-    type: 'job_agent' as const,
-    model_name,
-    kwargs: { command: `case $(<"$HARBOR_INSTRUCTION_FILE") in\n${cases}\n*) echo 'I do not know how' ;;\nesac` },
-  }
-}
-
-const follow = async (client: Client, { id }: BenchmarkJob, isReached: (job: BenchmarkJob) => boolean) => {
-  let last = ''
-  for (;;) {
-    const job = await client.benchmarkJobs.get({ params: { id } })
-    if (isReached(job)) return job
-    const done = (job.benchmark_outcomes ?? []).reduce((sum, each) => sum + each.scenario_outcomes.length, 0)
-    const line = `    ${job.state}, ${done} trials done`
-    if (line !== last) console.log(line)
-    last = line
-    await delay(2000)
   }
 }
 

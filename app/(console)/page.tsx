@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { Overview } from '#components/overview/overview.tsx'
 import { overviewQueries } from '#components/overview/queries.ts'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
+import { demos } from '#lib/gateway/demo/demos.ts'
 import { readPage } from './read-page.tsx'
 
 export const generateMetadata = (): Metadata => ({ title: 'Overview' })
@@ -18,6 +19,6 @@ export default async function OverviewPage() {
         client.prefetchInfiniteQuery(overviewQueries.axons(api)),
         client.prefetchInfiniteQuery(overviewQueries.jobs(api)),
       ]),
-    <Overview serviceUrl={service.url} account={account.id} />,
+    <Overview serviceUrl={service.url} account={account.id} demo={demos().view(account.id)} />,
   )
 }

@@ -12,6 +12,7 @@ import { HandOverAnnouncer } from '#components/alerts/people/hand-overs.tsx'
 import { NamePrompt } from '#components/alerts/people/name-prompt.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { clusterQueries } from '#components/cluster/queries.ts'
+import { useFirstRunMarks } from '#components/overview/first-run-steps.ts'
 import { supportQueries } from '#components/settings/support-queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -83,6 +84,7 @@ export const ConsoleFrame = ({
   const outageMs = useConsoleOutage()
   const pathname = usePathname()
   useShortcuts(setOpened, opened !== null)
+  useFirstRunMarks(session.account.id, pathname)
   useFrameTop(top)
   useReloadOnPreferenceChange(pathname)
   useFocusAfterNavigation(pathname)

@@ -7,7 +7,7 @@ import { type DevboxTotals, overviewQueries } from './queries.ts'
 const shownWith = (client: QueryClient) =>
   renderToStaticMarkup(
     <QueryClientProvider client={client}>
-      <Overview serviceUrl="http://127.0.0.1:1" account="acc_1" />
+      <Overview serviceUrl="http://127.0.0.1:1" account="acc_1" demo={{ state: 'none', items: [], problem: null }} />
     </QueryClientProvider>,
   )
     .replace(/<[^>]*>/g, ' ')

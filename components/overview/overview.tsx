@@ -1,6 +1,5 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { ArrowRight } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import { pendingEvictions, timeLeftMs } from '#components/alerts/alert-feed.ts'
@@ -29,19 +28,31 @@ import type { Axon } from '#lib/contract/axons.ts'
 import { type BenchmarkJob, isJobActive } from '#lib/contract/benchmark-jobs.ts'
 import { type Devbox, hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
+import type { DemoView } from '#lib/protocol/demo.ts'
 import { Attention, Item } from './attention.tsx'
+import { DemoData } from './demo-data.tsx'
+import { demoQueries } from './demo-queries.ts'
+import { FirstRun } from './first-run.tsx'
 import { overviewQueries } from './queries.ts'
 import { Recap } from './recap.tsx'
 
 const shownRows = 6
 
-export const Overview = ({ serviceUrl, account }: { serviceUrl: string; account: string }) => {
+interface OverviewProps {
+  serviceUrl: string
+  account: string
+  demo: DemoView
+}
+
+export const Overview = ({ serviceUrl, account, demo: initialData }: OverviewProps) => {
   const devboxes = useInfiniteQuery(overviewQueries.devboxes())
+  const { data: demo } = useQuery({ ...demoQueries.view(), initialData })
   return (
     <>
       <PageHeader title="Overview" />
       <StaleNotice query={devboxes} />
-      <FirstRun />
+      <FirstRun account={account} demo={demo} />
+      <DemoData demo={demo} />
       <Attention />
       <Recap account={account} />
       <Figures />
@@ -68,41 +79,6 @@ export const Overview = ({ serviceUrl, account }: { serviceUrl: string; account:
     </>
   )
 }
-
-/** Shown while the account has no devboxes. */
-const FirstRun = () => {
-  const { data } = useQuery(overviewQueries.totals())
-  if (!data || data.trials > 0 || Object.values(data.counts).some((count) => count > 0)) return null
-  return (
-    <section aria-labelledby="first-run" className="mb-8 rounded-md border border-line bg-surface-1 p-4">
-      <h2 id="first-run" className="text-lg font-medium">
-        Get started
-      </h2>
-      <ol className="mt-3 grid gap-x-8 gap-y-4 md:grid-cols-3">
-        <Step title="Create a devbox" href={paths.devboxes()} action="Create a devbox">
-          An isolated sandbox with its own disk and terminals.
-        </Step>
-        <Step title="Load sample data" href={paths.benchmarkJobs()} action="Benchmark jobs">
-          Run <code className="font-mono text-text">npm run demo</code> in the Devdeck folder to create devboxes, axons
-          and benchmark jobs.
-        </Step>
-        <Step title="Practice an eviction" href={paths.evictions()} action="Evictions">
-          Start a drill on a running devbox to see how evictions are announced.
-        </Step>
-      </ol>
-    </section>
-  )
-}
-
-const Step = (step: { title: string; href: string; action: string; children: ReactNode }) => (
-  <li className="space-y-1">
-    <h3 className="font-medium">{step.title}</h3>
-    <p className="text-muted">{step.children}</p>
-    <TextLink href={step.href} className="inline-flex items-center gap-1">
-      {step.action} <ArrowRight aria-hidden className="size-3.5" />
-    </TextLink>
-  </li>
-)
 
 const devboxFigures = [
   { count: 'running', label: 'Devboxes running', query: { status: 'running' } },

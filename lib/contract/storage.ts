@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { Id } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 const Bytes = z.int().check(z.minimum(0))
@@ -23,6 +24,7 @@ export const Pruned = z.object({
 })
 export type Pruned = z.infer<typeof Pruned>
 
+const maxDeleted = 200
 const maxOlderThanSeconds = 100 * 365 * 24 * 3600
 
 export const storage = defineEndpoints('storage', 'beta', {
@@ -35,5 +37,13 @@ export const storage = defineEndpoints('storage', 'beta', {
     }),
     scope: 'local',
     operator: true,
+  }),
+  /** Deletes jobs and devboxes of the account now instead of when they expire. Skips those that have not ended. */
+  deleteEnded: post('/local/delete_ended', json(Pruned), {
+    body: z.object({
+      benchmark_jobs: z.array(Id).check(z.maxLength(maxDeleted)),
+      devboxes: z.array(Id).check(z.maxLength(maxDeleted)),
+    }),
+    scope: 'local',
   }),
 })

@@ -106,6 +106,25 @@ describe('retention', () => {
     expect(await statusOf(client.devboxes.get({ params: { id: copy } }))).toBe(200)
   })
 
+  it('deletes the named jobs and devboxes of an account once they have ended, and no others', async () => {
+    const client = await start()
+    const [ended, other] = [await endedDevbox(), await endedDevbox()]
+    const running = await service.devbox()
+    const scenario_ids = await makeScenarios(client, 1)
+    const job = (name: string, command: string) =>
+      createJob(client, { type: 'scenarios', scenario_ids, agent_configs: [agent(name, command)] })
+    const [done, unended] = [await job('solver', 'echo 1 > ~/answer'), await job('endless', 'sleep 1000')]
+    await untilEnded(client, done.id)
+
+    const body = { benchmark_jobs: [done.id, unended.id, 'bmj_none'], devboxes: [ended, running] }
+    const { bytes: _, ...deleted } = await client.storage.deleteEnded({ body })
+    expect(deleted).toEqual({ devboxes: 2, executions: 0, benchmark_jobs: 1, benchmark_runs: 1, scenario_runs: 1 })
+    expect((await client.benchmarkJobs.list({ query: {} })).jobs.map(({ id }) => id)).toEqual([unended.id])
+    expect(await statusOf(client.devboxes.get({ params: { id: ended } }))).toBe(404)
+    for (const id of [other, running]) expect(await statusOf(client.devboxes.get({ params: { id } }))).toBe(200)
+    expect(await statusOf(client.storage.deleteEnded({ body: { devboxes: 'all' } as never }))).toBe(400)
+  })
+
   it('deletes ended jobs with their runs, trials, devboxes and logs', async () => {
     const client = await start()
     const scenario_ids = await makeScenarios(client, 2)

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { keepsDisk } from '#lib/contract/devboxes.ts'
 import type { Pruned } from '#lib/contract/storage.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
@@ -113,6 +114,24 @@ export class Retention {
     return pruned.bytes
   }
 
+  /** Deletes ended jobs and devboxes of an account, whatever their age. Skips others. */
+  delete(account: string, { benchmark_jobs, devboxes }: { benchmark_jobs: string[]; devboxes: string[] }) {
+    const { store } = this.#options
+    const isOwn = (record: { account: string } | undefined) => record?.account === account
+    return this.#oneAtATime({ beforeMs: Date.now(), dryRun: false }, async (pass) => {
+      for (const id of benchmark_jobs) {
+        const job = store.benchmarkJobs.find(id)
+        if (isOwn(job) && job && hasJobEnded(job.state)) await this.#removeJob(id, pass)
+      }
+      const ended = devboxes.flatMap((id) => {
+        const devbox = store.devboxes.find(id)
+        if (!devbox || !isOwn(devbox) || keepsDisk(devbox)) return []
+        return [{ id, account, end_time_ms: devbox.end_time_ms ?? 0 }]
+      })
+      await this.#removeDevboxes(ended, pass)
+    })
+  }
+
   #oneAtATime(pass: Omit<Pass, 'pruned'>, work: (pass: Pass) => Promise<void>): Promise<Pruned> {
     const run = async () => {
       const pruned = none()
@@ -145,21 +164,23 @@ export class Retention {
   }
 
   async #expired(pass: Pass) {
-    const { ended, store } = this.#options
-    for await (const jobs of this.#batches(ended.jobs, pass))
-      for (const { id } of jobs) {
-        for (const run of ended.runsOfJob(id)) await this.#removeRun(run, pass)
-        pass.pruned.benchmark_jobs++
-        if (!pass.dryRun)
-          ended.transaction(() => {
-            store.benchmarkJobs.remove(id)
-            ended.removeVersion(id)
-          })
-      }
+    const { ended } = this.#options
+    for await (const jobs of this.#batches(ended.jobs, pass)) for (const { id } of jobs) await this.#removeJob(id, pass)
     for await (const runs of this.#batches(ended.runs, pass)) for (const { id } of runs) await this.#removeRun(id, pass)
     for await (const runs of this.#batches(ended.scenarioRuns, pass)) await this.#removeScenarioRuns(runs, pass)
     await this.#devboxes(pass)
     for await (const executions of this.#batches(ended.executions, pass)) await this.#removeExecutions(executions, pass)
+  }
+
+  async #removeJob(id: string, pass: Pass) {
+    const { ended, store } = this.#options
+    for (const run of ended.runsOfJob(id)) await this.#removeRun(run, pass)
+    pass.pruned.benchmark_jobs++
+    if (!pass.dryRun)
+      ended.transaction(() => {
+        store.benchmarkJobs.remove(id)
+        ended.removeVersion(id)
+      })
   }
 
   /** A dry run deletes nothing, so it has one batch with everything. */

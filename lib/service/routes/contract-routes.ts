@@ -71,6 +71,7 @@ const routesOf = (deps: Deps, operations: readonly string[]): Record<keyof Contr
         })
       return deps.retention.prune({ olderThanSeconds, dryRun: body.dry_run ?? false })
     },
+    deleteEnded: ({ account, body }) => deps.retention.delete(account, body),
   }),
   axons: axonRoutes(deps),
   evictions: evictionRoutes(deps),

@@ -1,10 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { zip } from '#lib/service/benchmarks/zip.ts'
+import { ZipFile } from 'yazl'
 
-/** Sample rewards per agent and task; `null` is a timeout. */
+/** Invented rewards per agent and task; `null` is a timeout. */
 const rewards: Record<string, Record<string, number | null>> = {
   'acme/large': {
     ...{ 'access-report': 1, 'count-errors': 1, 'decode-message': 1, 'fix-script': 1, 'flaky-fetch': 0, fizzbuzz: 1 },
@@ -41,12 +40,13 @@ export const importedJob = async (name: string): Promise<Blob> => {
     ],
     ...trials.flat(),
   ]
-  const entries = files.map(([path, content]) => ({
-    name: path,
-    modifiedMs: endedMs,
-    content: Readable.from([Buffer.from(typeof content === 'string' ? content : JSON.stringify(content, null, 2))]),
-  }))
-  return new Blob([new Uint8Array(await buffer(zip(Readable.from(entries))))])
+  const archive = new ZipFile()
+  for (const [path, content] of files) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2)
+    archive.addBuffer(Buffer.from(text), path, { mtime: new Date(endedMs), mode: 0o100644 })
+  }
+  archive.end()
+  return new Blob([new Uint8Array(await buffer(archive.outputStream))])
 }
 
 const agentOf = (model_name: string) => ({ name: 'terminus-2', model_name })
