@@ -122,8 +122,7 @@ const start = async (): Promise<void> => {
     `Devdeck console on ${address}`,
     ...(embedded ? [`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`] : []),
     ...(metrics ? [`Metrics on http://${config.metrics?.host}:${metrics.server.port}/metrics`] : []),
-    ...(embedded ? ['Next: create a devbox or load the demo data on the overview'] : []),
-    'Stop with Ctrl+C',
+    embedded ? 'Create a devbox or load the demo data on the overview. Stop with Ctrl+C' : 'Stop with Ctrl+C',
   ]
   console.log(lines.join('\n'))
 }

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expect, isLive, open, openPalette, test } from './product.ts'
+import { expect, isLive, open, openPalette, signIn, startProduct, test } from './product.ts'
 
 const terminalText = async (page: Page) => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ')
 
@@ -14,6 +14,41 @@ test('the printed link works once', async ({ page, product, browser }) => {
   await stranger.goto(`${product.url}/devboxes`)
   await expect(stranger).toHaveURL(/\/sign-in\?next=/)
   await stranger.close()
+})
+
+test('an empty account loads demo data in one click, compares its jobs, and removes it', async ({ browser }) => {
+  const product = await startProduct()
+  try {
+    const lines = product.output().split('\n')
+    const own = lines.slice(lines.findIndex((line) => line.startsWith('Sign in')))
+    expect(own.filter((line) => line !== '')).toHaveLength(4)
+    const page = await browser.newPage()
+    await signIn(page, product)
+    await open(page, product.url)
+    const start = page.getByRole('region', { name: 'Get started' })
+    await start.getByRole('button', { name: 'Load demo data' }).click()
+    const demo = page.getByRole('region', { name: 'Demo data' })
+    await expect(demo.getByRole('listitem').filter({ hasText: 'demo-1-invented-scores' })).toContainText('Ready')
+    await expect(demo.getByRole('status')).toHaveText('2 devboxes, 1 snapshot, 2 axons, 3 jobs')
+
+    await start.getByRole('link', { name: 'Open a terminal' }).click()
+    await expect.poll(() => terminalText(page)).toContain('$ ')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await start.getByRole('link', { name: 'Compare the demo jobs' }).click()
+    await expect(page.getByRole('main')).toContainText('demo-1-chores-improved')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await expect(demo.getByRole('status')).toBeVisible()
+    await expect(start).toHaveCount(0)
+
+    await demo.getByRole('button', { name: 'Remove demo data' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove demo data' }).click()
+    await expect(demo).toHaveCount(0)
+    expect((await product.service.devboxes.list({ query: {} })).devboxes).toEqual([])
+    expect((await product.service.benchmarkJobs.list({ query: {} })).jobs).toEqual([])
+    await page.close()
+  } finally {
+    await product.stop()
+  }
 })
 
 test('a command runs, streams output and is killed', async ({ signedIn: page, product }) => {
