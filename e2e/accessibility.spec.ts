@@ -76,6 +76,7 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     '/snapshots',
     '/blueprints',
     '/settings/secrets',
+    '/settings/network-policies',
   ]
   await checkAll(page, product, [
     '/',

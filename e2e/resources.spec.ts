@@ -57,3 +57,38 @@ test('a secret is created by keyboard, used by a devbox, replaced, and deleted w
   expect(output()).not.toContain(sesame)
   await service.devboxes.shutdown({ params: { id: box.id } })
 })
+
+test('a network policy is created, edited and deleted, and its rules are checked', async ({
+  signedIn: page,
+  product: { url, service },
+}) => {
+  await open(page, `${url}/settings/network-policies`)
+  await page.getByRole('button', { name: 'Create network policy' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('registries')
+  await dialog.getByRole('textbox', { name: /^Host names/ }).fill('github.com\nnot a host!')
+  await dialog.getByRole('button', { name: 'Add IP range' }).click()
+  await dialog.getByRole('textbox', { name: /key 1$/ }).fill('10.12.0.0/16')
+  await dialog.getByRole('textbox', { name: /value 1$/ }).fill('443, 8000-8100/tcp')
+  await dialog.getByRole('button', { name: 'Create network policy' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('Entry 4 must be a host name')
+  await dialog.getByRole('textbox', { name: /^Host names/ }).fill('github.com\n*.npmjs.org')
+  await dialog.getByRole('button', { name: 'Create network policy' }).click()
+  await expect(page.getByRole('cell', { name: '2 host names, 1 IP range' })).toBeVisible()
+
+  await page.getByRole('button', { name: 'registries', exact: true }).click()
+  await expect(dialog).toContainText('10.12.0.0/16 443, 8000-8100/tcp')
+  await expect(dialog.getByText('None that has not ended')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Edit network policy' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit network policy' })
+  await form.getByRole('combobox', { name: 'Outgoing connections' }).selectOption('All')
+  await form.getByRole('button', { name: 'Save changes' }).click()
+  await expect(page.getByRole('cell', { name: 'All connections' })).toBeVisible()
+  const { network_policies } = await service.networkPolicies.list()
+  expect(network_policies).toMatchObject([{ name: 'registries', egress: { allow_all: true } }])
+
+  await dialog.getByRole('button', { name: 'Delete network policy' }).click()
+  const confirm = page.getByRole('dialog', { name: 'Delete registries?' })
+  await confirm.getByRole('button', { name: 'Delete network policy' }).click()
+  await expect(page.getByRole('heading', { name: 'No network policies yet' })).toBeVisible()
+})

@@ -15,6 +15,7 @@ import {
   ScrollText,
   Server,
   Settings,
+  ShieldCheck,
   Timer,
   Trophy,
   Waypoints,
@@ -56,6 +57,7 @@ export const destinations: readonly Destination[] = [
 /** Pages below Settings, in the order of its own navigation. */
 export const settingsDestinations: readonly Omit<Destination, 'keys'>[] = [
   { label: 'Secrets', href: paths.secrets(), icon: KeyRound, needs: 'secrets.list' },
+  { label: 'Network policies', href: paths.networkPolicies(), icon: ShieldCheck, needs: 'networkPolicies.list' },
 ]
 
 /** Without those that the service has nothing for. */

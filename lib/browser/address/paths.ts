@@ -4,6 +4,7 @@ import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import type { BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
+import type { NetworkPolicyListQuery } from '#lib/contract/network-policies.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { encodePath } from './encode-path.ts'
@@ -71,6 +72,9 @@ export const paths = {
   settings: () => '/settings',
   shortcuts: () => '/settings/shortcuts',
   secrets: (query: { search?: string | undefined } = {}) => `/settings/secrets${searchOf(query)}`,
+  networkPolicies: (query: Partial<NetworkPolicyListQuery> = {}) =>
+    `/settings/network-policies${searchOf(query, pageDefaults)}`,
+  networkPolicy: (id: string) => `/settings/network-policies${searchOf({ policy: id })}`,
   docs: () => '/docs',
   doc: (page: string, anchor = '') => `/docs/${page}${anchor && `#${anchor}`}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,

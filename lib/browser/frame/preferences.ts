@@ -8,6 +8,7 @@ export const preferenceCookies = {
   snapshotColumns: 'devdeck_snapshot_columns',
   blueprintColumns: 'devdeck_blueprint_columns',
   secretColumns: 'devdeck_secret_columns',
+  policyColumns: 'devdeck_policy_columns',
   jobColumns: 'devdeck_job_columns',
   runColumns: 'devdeck_run_columns',
   scenarioColumns: 'devdeck_scenario_columns',

@@ -1,0 +1,7 @@
+import * as z from 'zod/mini'
+import { NetworkPolicyListQuery } from '#lib/contract/network-policies.ts'
+
+export const PolicySearchParams = z.extend(NetworkPolicyListQuery, { columns: z.optional(z.string()) })
+export type PolicySearchParams = z.output<typeof PolicySearchParams>
+
+export const policyQueryOf = ({ columns: _, ...query }: PolicySearchParams): NetworkPolicyListQuery => query
