@@ -45,7 +45,7 @@ export const ShiftReportPage = () => {
           </>
         }
       />
-      <search className="mb-4 flex flex-wrap items-start gap-2 print:hidden">
+      <search className="mb-4 flex flex-wrap items-start gap-2">
         <PeriodFields
           value={isDefault ? { period: view.period ?? '12h' } : view}
           onChange={(period) => change(period, 'push')}

@@ -154,7 +154,7 @@ export const ReportPage = <Data,>(props: ReportPageProps<Data>) => {
       ) : instead ? (
         instead
       ) : data !== undefined ? (
-        <div data-wide-print="" className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
+        <div className={query.isPlaceholderData ? 'space-y-6 opacity-60' : 'space-y-6'}>
           <StaleNotice query={query} />
           {children(data)}
         </div>

@@ -81,7 +81,7 @@ export const columnRules = (table: string, columns: readonly RuledColumn[], extr
   const below = (rem: number, rule: string) => `@container (width < ${rem}rem) { ${rule} }`
   const wideBelow = (rem: number, rule: string) => `@container (${wideRem}rem <= width < ${rem}rem) { ${rule} }`
   const above = (rem: number, rule: string) => `@container (width >= ${rem}rem) { ${rule} }`
-  return [
+  const rules = [
     ...columns.flatMap((column, at) => {
       // Chosen widths give way before any column leaves.
       if (at === nameIndex) return [wideBelow(allRem, `${part('column', at)} { width: auto }`)]
@@ -91,5 +91,7 @@ export const columnRules = (table: string, columns: readonly RuledColumn[], extr
         : [below(min, `${part('column', at)} { display: none }`), above(min, `${part('card', at)} { display: none }`)]
     }),
     above(columns.every(isInRow) ? wideRem : Math.max(wideRem, allRem), `${part('more', '')} { display: none }`),
-  ].join('\n')
+  ]
+  // Paper has every column.
+  return `@media screen {\n${rules.join('\n')}\n}`
 }

@@ -197,12 +197,13 @@ const headerOf = <Row extends RowData>(table: TableRowModel<Features, Row>['tabl
   return typeof content === 'function' ? content(header?.getContext() as never) : content
 }
 
-export const wideOnly = 'hidden @2xl:table-cell'
+export const wideOnly = 'hidden @2xl:table-cell print:hidden'
 /** On narrow screens the value next to the name takes its content's width, and the name the rest. */
 export const nameWidth = 'max-w-0 @2xl:max-w-none'
 export const valueWidth = 'max-w-[45cqw] @2xl:max-w-none'
 /** Wide enough for a thumb on a touch screen. */
-export const selectClasses = 'w-(--select-width) px-0! [--select-width:2.75rem] @2xl:[--select-width:2.25rem]'
+export const selectClasses =
+  'w-(--select-width) px-0! [--select-width:2.75rem] @2xl:[--select-width:2.25rem] print:hidden'
 const cellClasses = 'h-(--row-height) border-b border-line px-2 @2xl:px-3 py-0'
 const valueClasses = `${cellClasses} truncate [&_.flex-wrap]:flex-nowrap`
 const growingClasses = `${cellClasses} py-0.5! break-words`

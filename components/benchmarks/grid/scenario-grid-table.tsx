@@ -101,7 +101,7 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
   return (
     <div
       ref={region}
-      className="max-h-[min(72vh,44rem)] overflow-auto border-y print:max-h-none print:overflow-visible border-line [overflow-anchor:none]"
+      className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]"
     >
       <table
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table with focusable cells is a grid

@@ -95,7 +95,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
   return (
     <>
       <Header job={job} unscored={unscored} choice={choice} />
-      <div data-wide-print="" className="space-y-8">
+      <div className="space-y-8">
         <div className="space-y-4">
           {isJobActive(job.state) && <JobProgress job={job} agents={all} />}
           <JudgementSection
