@@ -33,6 +33,17 @@ it('leaves the default columns out of the address, and reads back all others', (
   expect(writeColumns([{ id: 'name' }, { id: 'id', width: 99.6 }], columns)).toBe('name,id:100')
 })
 
+it('keeps pinned columns next to the name, and then gives each column a width', () => {
+  const choices = readColumns('name,agent:120,id:pin', columns) ?? []
+  expect(choices).toEqual([{ id: 'name' }, { id: 'id', isPinned: true }, { id: 'agent', width: 120 }])
+  expect(writeColumns(choices, columns)).toBe('name,id:pin,agent:120')
+  expect(chosenColumns(choices, columns).map(({ meta }) => [meta?.width, meta?.isPinned])).toEqual([
+    ['16rem', true],
+    ['11.5rem', true],
+    [120, false],
+  ])
+})
+
 it('puts the name first and each column once', () => {
   expect(readColumns('id,name:200,id', columns)).toEqual([{ id: 'name', width: 200 }, { id: 'id' }])
 })

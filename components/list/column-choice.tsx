@@ -1,10 +1,14 @@
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import type { Column } from './column.ts'
 
-/** The columns a list shows, their order and widths, as its address spells them: `name:320,state,metadata.env`. */
+/**
+ * The columns a list shows, their order and widths, as its address spells them: `name:320,state:pin,metadata.env`. Pinned
+ * columns stay at the left, and the others scroll sideways instead of moving into the row's card.
+ */
 export interface ColumnChoice {
   id: string
   width?: number
+  isPinned?: boolean
 }
 
 interface ListedRow {
@@ -54,21 +58,40 @@ export const readColumns = <Row extends ListedRow>(
 ): ColumnChoice[] | null => {
   const choices: ColumnChoice[] = []
   for (const part of text.split(',')) {
-    const [, name = '', width] = /^([^:]+)(?::(\d{1,4}))?$/.exec(part) ?? []
+    const [, name = '', width, pin] = /^([^:]+)(?::(\d{1,4}))?(:pin)?$/.exec(part) ?? []
     const id = readColumnId(name, columns)
     if (!id) return null
     if (choices.some((choice) => choice.id === id)) continue
-    choices.push(width ? { id, width: Math.min(maxWidth, Number(width)) } : { id })
+    choices.push({
+      id,
+      ...(width && { width: Math.min(maxWidth, Number(width)) }),
+      ...(pin && { isPinned: true }),
+    })
   }
   if (choices.length > maxColumns) return null
-  return [choices.find(({ id }) => id === 'name') ?? { id: 'name' }, ...choices.filter(({ id }) => id !== 'name')]
+  return inOrder([choices.find(({ id }) => id === 'name') ?? { id: 'name' }, ...choices])
+}
+
+/** The name first, then pinned columns. */
+export const inOrder = ([name, ...choices]: readonly ColumnChoice[]): ColumnChoice[] => {
+  const others = choices.filter(({ id }) => id !== name?.id)
+  return [
+    ...(name ? [name] : []),
+    ...others.filter(({ isPinned }) => isPinned),
+    ...others.filter(({ isPinned }) => !isPinned),
+  ]
 }
 
 export const writeColumns = <Row extends ListedRow>(
   choices: readonly ColumnChoice[],
   columns: readonly Column<Row>[],
 ): string => {
-  const text = choices.map(({ id, width }) => writeColumnId(id) + (width ? `:${Math.round(width)}` : '')).join(',')
+  const text = choices
+    .map(
+      ({ id, width, isPinned }) =>
+        writeColumnId(id) + (width ? `:${Math.round(width)}` : '') + (isPinned ? ':pin' : ''),
+    )
+    .join(',')
   const isDefault =
     text ===
     defaultChoices(columns)
@@ -80,11 +103,23 @@ export const writeColumns = <Row extends ListedRow>(
 export const chosenColumns = <Row extends ListedRow>(
   choices: readonly ColumnChoice[],
   columns: readonly Column<Row>[],
-): Column<Row>[] =>
-  choices.flatMap(({ id, width }) => {
+): Column<Row>[] => {
+  const hasPinned = choices.some(({ isPinned }) => isPinned)
+  return choices.flatMap(({ id, width, isPinned }, at) => {
     const column = findColumn(id, columns)
-    return column ? (width ? { ...column, meta: { ...column.meta, width } } : column) : []
+    if (!column) return []
+    const chosen = width ? { width } : {}
+    if (!hasPinned) return width ? { ...column, meta: { ...column.meta, ...chosen } } : column
+    return { ...column, meta: { ...scrolledMeta(column), ...chosen, isPinned: isPinned === true || at === 0 } }
   })
+}
+
+/** In a table that scrolls sideways, each column needs a width. */
+const scrolledMeta = <Row extends ListedRow>({ meta = {} }: Column<Row>) => {
+  const { width, minWidthRem = meta.priority === 1 ? 16 : 10 } = meta
+  const isFixed = typeof width === 'number' || width?.endsWith('rem')
+  return { ...meta, width: isFixed ? width : (`${minWidthRem}rem` as const) }
+}
 
 export const findColumn = <Row extends ListedRow>(
   id: string,

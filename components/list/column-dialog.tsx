@@ -1,12 +1,12 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { ArrowDown, ArrowUp, Minus, Plus, X } from 'lucide-react'
+import { ArrowDown, ArrowUp, Minus, Pin, PinOff, Plus, X } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { columnLabel, defaultChoices, metadataColumnId } from './column-choice.tsx'
+import { type ColumnChoice, columnLabel, defaultChoices, inOrder, metadataColumnId } from './column-choice.tsx'
 import { MetadataKeyInput, type MetadataKeys, metadataKeysOf } from './metadata-filter.tsx'
 import type { ChosenColumns } from './use-columns.ts'
 
@@ -36,6 +36,8 @@ export const ColumnDialog = <Row extends { id: string }>({
     next.splice(at + by, 0, ...next.splice(at, 1))
     set(next)
   }
+  const pin = (at: number, isPinned: boolean) =>
+    set(inOrder(choices.map((choice, index) => (index === at ? { ...choice, isPinned } : choice))))
   const widen = (at: number, by: number) =>
     set(
       choices.map((choice, index) =>
@@ -48,7 +50,7 @@ export const ColumnDialog = <Row extends { id: string }>({
       onOpenChange={onClose}
       size="sm"
       title="Columns"
-      description="Saved in this browser and in the page address."
+      description="Pinned columns stay at the left while the others scroll. Saved in this browser and in the page address."
       footer={
         <>
           <Button onClick={() => set(defaultChoices(all))}>Reset to default</Button>
@@ -59,9 +61,11 @@ export const ColumnDialog = <Row extends { id: string }>({
       }
     >
       <ol aria-label="Columns shown" className="divide-y divide-line">
-        {choices.map(({ id, width }, at) => {
+        {choices.map(({ id, width, isPinned = false }, at) => {
           const label = columnLabel(id, all)
           const fixed = at === 0 ? 'the name is always first' : null
+          const isApart = (other: ColumnChoice | undefined) =>
+            other && (other.isPinned ?? false) !== isPinned ? 'pinned columns come first' : null
           return (
             <li key={id} className="flex min-h-9 items-center gap-1">
               <span className="min-w-0 flex-1">
@@ -69,6 +73,12 @@ export const ColumnDialog = <Row extends { id: string }>({
                   {label}
                 </VisibleText>
               </span>
+              <IconButton
+                size="sm"
+                icon={isPinned ? PinOff : Pin}
+                label={isPinned ? `Unpin ${label}` : `Pin ${label} left`}
+                onClick={() => pin(at, !isPinned)}
+              />
               <IconButton
                 size="sm"
                 icon={Minus}
@@ -81,14 +91,14 @@ export const ColumnDialog = <Row extends { id: string }>({
                 size="sm"
                 icon={ArrowUp}
                 label={`Move ${label} up`}
-                disabledReason={fixed ?? (at === 1 ? 'the name is always first' : null)}
+                disabledReason={fixed ?? (at === 1 ? 'the name is always first' : isApart(choices[at - 1]))}
                 onClick={() => move(at, -1)}
               />
               <IconButton
                 size="sm"
                 icon={ArrowDown}
                 label={`Move ${label} down`}
-                disabledReason={fixed ?? (at === choices.length - 1 ? 'already last' : null)}
+                disabledReason={fixed ?? (at === choices.length - 1 ? 'already last' : isApart(choices[at + 1]))}
                 onClick={() => move(at, 1)}
               />
               <IconButton

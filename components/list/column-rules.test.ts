@@ -37,6 +37,19 @@ it("keeps the name's width next to flexible, percentage and pixel columns", () =
   expect(shownFromRem([name, { priority: 3, width: '75%' }], extras)).toEqual([0, (11.5 + 7.75) / 0.25])
 })
 
+it('keeps pinned columns at the left of all columns', () => {
+  const columns = [
+    { priority: 1, width: '16rem' as const, isPinned: true },
+    { priority: 5, width: 160, isPinned: true },
+    { priority: 6, width: '40rem' as const },
+  ]
+  const extras = { hasSelection: true, hasRowActions: false, isScrolled: true }
+  expect(shownFromRem(columns, extras)).toEqual([0, 42, 42])
+  const rules = columnRules('t1', columns, extras)
+  expect(rules).toContain(':is(th, td)[data-column="1"] { position: sticky; left: 18.25rem;')
+  expect(rules).not.toContain('[data-column="2"] { position')
+})
+
 it('hides a column below its threshold, and its line in the card above it', () => {
   const rules = columnRules('t1', [name, { priority: 3, width: '50rem' }], bare)
   expect(rules).toContain('@container (width < 61.5rem) { [data-table="t1"] [data-column="1"] { display: none } }')

@@ -6,11 +6,15 @@ export interface RuledColumn {
   minWidthRem?: number | undefined
   /** 1 is the name. 1 and 2 always stay in the row; others leave when space runs out, highest number first. */
   priority?: number | undefined
+  /** Stays at the left of a table that scrolls sideways. Pinned columns come first and have a width. */
+  isPinned?: boolean | undefined
 }
 
 interface Extras {
   hasSelection: boolean
   hasRowActions: boolean
+  /** Columns scroll sideways instead of leaving, except on narrow screens. */
+  isScrolled?: boolean | undefined
 }
 
 /** Same as the `@2xl:` breakpoint. Below it rows show the name, one value and a card. */
@@ -31,7 +35,11 @@ export const nameIndexOf = (columns: readonly RuledColumn[]): number =>
 const isInRow = ({ priority = 2 }: RuledColumn) => priority <= 2
 
 /** The container width in rem from which each column is shown. Among columns of equal priority the last one leaves first. */
-export const shownFromRem = (columns: readonly RuledColumn[], { hasSelection, hasRowActions }: Extras): number[] => {
+export const shownFromRem = (
+  columns: readonly RuledColumn[],
+  { hasSelection, hasRowActions, isScrolled }: Extras,
+): number[] => {
+  if (isScrolled) return columns.map((column) => (isInRow(column) ? 0 : wideRem))
   const edges = (hasSelection ? selectRem : 0) + (hasRowActions ? actionsRem : 0)
   const nameIndex = nameIndexOf(columns)
   const order = columns
@@ -72,6 +80,24 @@ const minWidthOf = (columns: readonly RuledColumn[], edges: number): number => {
   return (fixedRem + flexible * flexibleRem) / (1 - Math.min(percent, 90) / 100)
 }
 
+export const widthRem = ({ width }: RuledColumn): number =>
+  typeof width === 'number' ? width / pxPerRem : Number.parseFloat(width ?? '0')
+
+const pinnedRules = (table: string, columns: readonly RuledColumn[], hasSelection: boolean): string => {
+  const cell = (name: string) => `[data-table="${table}"] :is(th, td)[data-${name}]`
+  const isSticky = (left: number) => `{ position: sticky; left: ${left}rem; z-index: 12; background: inherit }`
+  let left = hasSelection ? selectRem : 0
+  const rules = hasSelection ? [`${cell('select')} ${isSticky(0)}`] : []
+  const pinned = columns.filter(({ isPinned }) => isPinned)
+  for (const [at, column] of pinned.entries()) {
+    rules.push(`${cell(`column="${at}"`)} ${isSticky(left)}`)
+    left += widthRem(column)
+  }
+  const edge = `[data-scrolled] :is(th, td)[data-column="${pinned.length - 1}"]`
+  rules.push(`[data-table="${table}"] ${edge} { box-shadow: var(--pinned-shadow) }`)
+  return `@container (width >= ${wideRem}rem) { ${rules.join('\n')} }`
+}
+
 export const columnRules = (table: string, columns: readonly RuledColumn[], extras: Extras): string => {
   const from = shownFromRem(columns, extras)
   const nameIndex = nameIndexOf(columns)
@@ -92,6 +118,7 @@ export const columnRules = (table: string, columns: readonly RuledColumn[], extr
     }),
     above(columns.every(isInRow) ? wideRem : Math.max(wideRem, allRem), `${part('more', '')} { display: none }`),
   ]
+  if (columns.some(({ isPinned }) => isPinned)) rules.push(pinnedRules(table, columns, extras.hasSelection))
   // Paper has every column.
   return `@media screen {\n${rules.join('\n')}\n}`
 }

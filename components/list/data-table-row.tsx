@@ -2,7 +2,7 @@
 import type { RowData, Column as TableColumn, Row as TableRowModel } from '@tanstack/react-table'
 import { ChevronRight } from 'lucide-react'
 import Link from 'next/link'
-import { Fragment, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { Fragment, type MouseEvent, memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { type features, isHideable, narrowOnly, renderCell } from './column.ts'
 
@@ -20,6 +20,7 @@ interface TableRowProps<Row extends RowData> {
   className?: string
   isExpanded: boolean
   hasCard: boolean
+  isPinned: boolean
   isCurrent: boolean
   isSelected?: boolean
   selectLabel?: (row: Row) => string
@@ -30,7 +31,7 @@ interface TableRowProps<Row extends RowData> {
 
 const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
   const { row, index, nameIndex, href, isOpen, rowActions, className, isExpanded, hasCard, isCurrent } = props
-  const { isSelected } = props
+  const { isSelected, isPinned } = props
   const isWhole = href === undefined && isOpen === undefined
   return (
     <>
@@ -40,10 +41,20 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
         tabIndex={isWhole ? -1 : undefined}
         aria-rowindex={index + 2}
         aria-selected={isSelected ?? (isCurrent || undefined)}
-        className={classes(rowClasses, (isCurrent || isSelected) && 'bg-accent-soft', className)}
+        // The row's link covers only the pinned name. By keyboard it is the link that is followed.
+        onClick={isPinned && href ? followRow : undefined}
+        className={classes(
+          rowClasses,
+          isCurrent || isSelected ? 'bg-accent-soft' : isPinned && 'bg-surface-0',
+          isPinned && href && 'cursor-pointer',
+          className,
+        )}
       >
         {isSelected !== undefined && (
-          <td className={classes(cellClasses, selectClasses, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}>
+          <td
+            data-select=""
+            className={classes(cellClasses, selectClasses, isSelected && 'shadow-[inset_2px_0_var(--accent)]')}
+          >
             {/* The margin makes up for the border, which would make the row one pixel too high. */}
             <label className="relative z-[1] -mb-px flex h-(--row-height) min-w-(--select-width) cursor-pointer items-center justify-center select-none">
               <input
@@ -51,7 +62,9 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
                 aria-label={props.selectLabel?.(row.original)}
                 className="size-4 accent-(--accent-solid)"
                 checked={isSelected}
-                onChange={({ nativeEvent }) => props.onSelect(row.id, (nativeEvent as MouseEvent).shiftKey === true)}
+                onChange={({ nativeEvent }) =>
+                  props.onSelect(row.id, (nativeEvent as globalThis.MouseEvent).shiftKey === true)
+                }
               />
             </label>
           </td>
@@ -124,6 +137,12 @@ const TableRowView = <Row extends RowData>(props: TableRowProps<Row>) => {
       {hasCard && isExpanded && <Card {...props} />}
     </>
   )
+}
+
+const followRow = ({ target, currentTarget, ctrlKey, metaKey, shiftKey }: MouseEvent<HTMLElement>) => {
+  if (!(target instanceof Element) || target.closest('a, button, label, input')) return
+  const click = new globalThis.MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey })
+  currentTarget.querySelector('a[data-row]')?.dispatchEvent(click)
 }
 
 /** Memoized by the row's data, which react-query keeps while unchanged; TanStack creates new row objects for every response. */

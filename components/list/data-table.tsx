@@ -1,7 +1,17 @@
 'use client'
 import { type Header, type RowData, type RowSelectionState, useTable } from '@tanstack/react-table'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { Fragment, type ReactNode, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react'
+import {
+  Fragment,
+  type ReactNode,
+  type RefObject,
+  type UIEvent,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { flushSync } from 'react-dom'
 import { followsLeader } from '#components/layout/shortcuts.ts'
 import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
@@ -11,7 +21,7 @@ import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-pri
 import { formatCount } from '#lib/browser/format.ts'
 import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import { type Column, emptySelection, features, isHideable } from './column.ts'
-import { columnRules, nameIndexOf } from './column-rules.ts'
+import { columnRules, nameIndexOf, widthRem } from './column-rules.ts'
 import { nameWidth, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
 import { useVirtualRows } from './virtual-rows.ts'
 
@@ -56,7 +66,9 @@ export interface DataTableProps<Row extends RowData> {
 
 /** A virtualized table. Columns that don't fit leave by priority, highest number first, into a card that the row opens. */
 export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
-  const { caption, columns, rows, rowHref, rowActions, rowClassName, selectedKey, selection, sort, isScrolled } = props
+  const { caption, columns, rows, rowHref, rowActions, rowClassName, selectedKey, selection, sort } = props
+  const hasPinned = columns.some(({ meta }) => meta?.isPinned)
+  const isScrolled = props.isScrolled || hasPinned
   const { inView, onNearEnd, busy, totalRows = rows.length } = props
   // The same object until something changes: TanStack renders again for a new one.
   const [selected, sortColumn, isDescending] = [selection?.selected, sort?.column, sort?.descending]
@@ -124,24 +136,33 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
   useRowKeys({ table: element, rows: tableRows, setFocusedKey, onSelect: selection && handlers.select })
 
   const id = useId()
-  const ruledColumns = columns.map(({ meta = {} }) =>
-    isScrolled ? { ...meta, minWidthRem: 0, width: '0rem' as const, priority: meta.priority } : meta,
-  )
-  const rules = columnRules(id, ruledColumns, { hasSelection: selection !== undefined, hasRowActions: !!rowActions })
-  const nameIndex = nameIndexOf(columns.map(({ meta = {} }) => meta))
+  const ruledColumns = columns.map(({ meta = {} }) => meta)
+  const rules = columnRules(id, ruledColumns, {
+    hasSelection: selection !== undefined,
+    hasRowActions: !!rowActions,
+    isScrolled,
+  })
+  const nameIndex = nameIndexOf(ruledColumns)
   const hasCards = columns.some(({ meta }) => isHideable(meta)) || rowActions !== undefined
   let renderedTo = 0
   return (
     <div data-table={id} className="@container">
       <style>{rules}</style>
       {/* Scroll anchoring would pick a row that virtualization removes, and move a restored scroll position. */}
-      <div className={classes('[overflow-anchor:none]', isScrolled && 'overflow-x-auto')}>
+      <div
+        onScroll={hasPinned ? markScrolled : undefined}
+        className={classes('[overflow-anchor:none]', isScrolled && 'isolate overflow-x-auto')}
+      >
         <table
           ref={element}
           aria-busy={busy || undefined}
           aria-rowcount={totalRows === null ? -1 : totalRows + 1}
           style={
-            isScrolled ? ({ '--table-min': `${columns.length * scrolledRem}rem` } as React.CSSProperties) : undefined
+            isScrolled
+              ? ({
+                  '--table-min': `${hasPinned ? ruledColumns.reduce((sum, column) => sum + widthRem(column), 8) : columns.length * scrolledRem}rem`,
+                } as React.CSSProperties)
+              : undefined
           }
           onFocus={({ target }) => setFocusedKey(rowKeyAround(target))}
           onBlur={({ currentTarget, relatedTarget }) =>
@@ -155,9 +176,9 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
         >
           <caption className="sr-only">{props.order && !sort ? `${caption}, ${props.order}` : caption}</caption>
           <thead>
-            <tr aria-rowindex={1}>
+            <tr aria-rowindex={1} className={hasPinned ? 'bg-surface-0' : undefined}>
               {selection && (
-                <th scope="col" className={classes(headClasses, selectClasses)}>
+                <th scope="col" data-select="" className={classes(headClasses, selectClasses)}>
                   <SelectAll
                     isAll={table.getIsAllRowsSelected()}
                     isSome={table.getIsSomeRowsSelected()}
@@ -207,6 +228,7 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
                     className={rowClassName?.(row.original)}
                     isExpanded={expanded.has(row.id)}
                     hasCard={hasCards}
+                    isPinned={hasPinned}
                     isCurrent={row.id === selectedKey}
                     isSelected={selection && Object.hasOwn(selection.selected, row.id)}
                     selectLabel={selection?.labelOf}
@@ -229,6 +251,10 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
     </div>
   )
 }
+
+/** Without state: the table must not render while it scrolls. */
+const markScrolled = ({ currentTarget }: UIEvent<HTMLElement>) =>
+  currentTarget.toggleAttribute('data-scrolled', currentTarget.scrollLeft > 0)
 
 const Spacer = ({ height }: { height: number }) => (
   <tr aria-hidden>
