@@ -85,6 +85,7 @@ test('every list keeps its names readable and its width from 768 to 1440 px', as
   const lists = [
     '/devboxes?trials=shown',
     `/devboxes?columns=name:1600,status:900,id,metadata,created,lifetime,time-left,ended,metadata.${long('k')}`,
+    `/devboxes?columns=name:pin,status:pin,id,metadata,created,lifetime,time-left,metadata.${long('k')}`,
     '/axons?columns=name,id,state,metadata,created,deleted,metadata.env',
     '/snapshots',
     '/blueprints',

@@ -59,6 +59,45 @@ test('each list keeps its own columns, and one is exported in full', async ({ si
   await expect(page.getByText('Sorted over all 230 loaded')).toBeVisible()
   await expect(page).toHaveURL(/sort=verifier/)
 
+  // Pinned columns stay while the others scroll.
+  const columnsOf = page.getByRole('dialog', { name: 'Columns' })
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await columnsOf.getByRole('button', { name: 'Pin Verifier left' }).click()
+  await columnsOf.getByRole('button', { name: 'Make ID wider' }).click({ clickCount: 20 })
+  await columnsOf.getByRole('button', { name: 'Done' }).click()
+  await expect(page).toHaveURL(/columns=name,verifier:pin,id:\d+/)
+  const leftOf = async (name: string) => (await head(name).boundingBox())?.x
+  const before = [await leftOf('Name'), await leftOf('Verifier'), await leftOf('ID')]
+  await head('ID').evaluate((cell) => cell.closest('.overflow-x-auto')?.scrollBy(100, 0))
+  await expect.poll(() => leftOf('ID')).toBe((before[2] ?? 0) - 100)
+  expect([await leftOf('Name'), await leftOf('Verifier')]).toEqual(before.slice(0, 2))
+
+  // A view keeps the filters, order and columns under a name.
+  const view = page.url()
+  const openView = () => page.getByRole('button', { name: 'View', exact: true }).click()
+  await openView()
+  await page.getByRole('menuitem', { name: 'Save or edit views…' }).click()
+  const views = page.getByRole('dialog', { name: 'Saved views' })
+  await views.getByLabel('Name of the current view').fill('By verifier')
+  await page.keyboard.press('Enter')
+  await views.getByLabel('Rename By verifier').fill('Verifiers')
+  await views.getByRole('button', { name: 'Done' }).click()
+  await open(page, `${product.url}/benchmarks/scenarios?columns=name,verifier,id,status,metadata`)
+  await openView()
+  await page.getByRole('menuitemcheckbox', { name: 'Compact' }).click()
+  await expect(page.locator('html')).toHaveAttribute('data-density', 'compact')
+  await openView()
+  await page.getByRole('menuitem', { name: 'Verifiers' }).click()
+  await expect(page).toHaveURL(view)
+  await openView()
+  await page.getByRole('menuitemcheckbox', { name: 'Comfortable' }).click()
+  await openView()
+  await page.getByRole('menuitem', { name: 'Save or edit views…' }).click()
+  await views.getByRole('button', { name: 'Delete Verifiers' }).click()
+  await expect(views.getByRole('list', { name: 'Saved views' })).toHaveCount(0)
+  await views.getByRole('button', { name: 'Done' }).click()
+  await open(page, `${product.url}/benchmarks/scenarios?columns=name,verifier,id,status,metadata`)
+
   // Each list remembers its own.
   await page.goto(`${product.url}/devboxes`)
   await expect(page).toHaveURL(`${product.url}/devboxes?${columns}`)

@@ -9,6 +9,7 @@ import { FilterBar } from '#components/list/filter-bar.tsx'
 import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListQuery } from '#components/list/use-list-query.ts'
+import { ListTools, ViewMenu } from '#components/list/view-menu.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
@@ -150,6 +151,11 @@ export const ActivityPage = () => {
     <ListPage
       title="Activity"
       list={list}
+      tools={
+        <ListTools>
+          <ViewMenu list={list} />
+        </ListTools>
+      }
       actions={(['csv', 'json'] as const).map((format) => (
         <ButtonLink
           key={format}

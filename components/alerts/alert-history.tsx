@@ -11,6 +11,7 @@ import { FilterBar } from '#components/list/filter-bar.tsx'
 import { FilterSelect } from '#components/list/filter-fields.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListQuery } from '#components/list/use-list-query.ts'
+import { ListTools, ViewMenu } from '#components/list/view-menu.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
@@ -117,6 +118,11 @@ export const AlertHistory = () => {
     <ListPage
       title="Eviction history"
       list={list}
+      tools={
+        <ListTools>
+          <ViewMenu list={list} />
+        </ListTools>
+      }
       actions={
         <>
           <ButtonLink href={paths.evictions()}>Pending evictions</ButtonLink>

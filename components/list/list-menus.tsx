@@ -4,7 +4,6 @@ import { type ReactNode, useState } from 'react'
 import { copySampleItems } from '#components/layout/code-samples.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
-import { PageActions } from '#components/ui/page-actions.tsx'
 import { formatCount } from '#lib/browser/format.ts'
 import { type ExportFormat, exportFormats, saveRows } from '#lib/browser/lists/export.ts'
 import { type Column, exportColumns } from './column.ts'
@@ -14,6 +13,7 @@ import type { ExportDialog as LoadedExportDialog } from './export-dialog.tsx'
 import type { ListParams, ListSource } from './list-source.ts'
 import type { MetadataKeys } from './metadata-filter.tsx'
 import type { ChosenColumns } from './use-columns.ts'
+import { ListTools, ViewMenu, type ViewMenuProps } from './view-menu.tsx'
 
 // `dynamic` would lose the type parameters.
 const ColumnDialog = dynamic(
@@ -31,8 +31,7 @@ interface ListMenusProps<Params extends ListParams, ListQuery, Page, PageParam, 
     rows: readonly Row[]
     selectedRows: readonly Row[]
     canSort: boolean
-    sortColumns: readonly Column<Row>[]
-  }
+  } & ViewMenuProps<Row>['list']
   columns: ChosenColumns<Row>
   call: ListCall<Params>
   metadataKeys?: MetadataKeys
@@ -64,7 +63,8 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
     'Copy as': copySampleItems({ samples: () => listSamples({ source, call, params }, serviceUrl) }),
   }
   return (
-    <PageActions className="ml-auto flex flex-wrap items-center justify-end gap-1">
+    <ListTools>
+      <ViewMenu list={list} />
       <Button size="sm" variant="ghost" onClick={() => setDialog({ name: 'columns' })}>
         Columns
       </Button>
@@ -94,7 +94,7 @@ export const ListMenus = <Params extends ListParams, ListQuery, Page, PageParam,
           onClose={close}
         />
       )}
-    </PageActions>
+    </ListTools>
   )
 }
 

@@ -8,6 +8,7 @@ import { DevboxLink, devboxColumn, timeColumn } from '#components/list/columns.t
 import { DataTable } from '#components/list/data-table.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListQuery } from '#components/list/use-list-query.ts'
+import { ListTools, ViewMenu } from '#components/list/view-menu.tsx'
 import { Badge } from '#components/ui/badge.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
@@ -104,6 +105,11 @@ export const RecordingList = () => {
       <ListPage
         title="Recordings"
         list={list}
+        tools={
+          <ListTools>
+            <ViewMenu list={list} />
+          </ListTools>
+        }
         empty={
           <EmptyState
             icon={Clapperboard}

@@ -99,10 +99,7 @@ export const ScenarioGridTable = (props: ScenarioGridTableProps) => {
   const totalSize = isPrinting ? 0 : virtualizer.getTotalSize()
   const widths = { '--grid-min': `${9 + agents.length * 7.5}rem` } as React.CSSProperties
   return (
-    <div
-      ref={region}
-      className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]"
-    >
+    <div ref={region} className="max-h-[min(72vh,44rem)] overflow-auto border-y border-line [overflow-anchor:none]">
       <table
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table with focusable cells is a grid
         role="grid"

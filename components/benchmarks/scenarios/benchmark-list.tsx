@@ -7,6 +7,7 @@ import { DataTable } from '#components/list/data-table.tsx'
 import { FilterBar } from '#components/list/filter-bar.tsx'
 import { ListPage } from '#components/list/list-page.tsx'
 import { useListQuery } from '#components/list/use-list-query.ts'
+import { ListTools, ViewMenu } from '#components/list/view-menu.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TextLink } from '#components/ui/text-link.tsx'
@@ -74,6 +75,11 @@ export const BenchmarkListPage = () => {
     <ListPage
       title="Benchmarks"
       list={list}
+      tools={
+        <ListTools>
+          <ViewMenu list={list} />
+        </ListTools>
+      }
       filters={<FilterBar list={list} search="Search ID or name" metadata={benchmarkQueries.metadata} />}
       empty={
         <EmptyState
