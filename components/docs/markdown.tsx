@@ -48,6 +48,8 @@ const components: Components = {
       </table>
     </div>
   ),
+  // A table without a header has empty cells there.
+  th: ({ children }) => (children ? <th scope="col">{children}</th> : <td />),
   img: ({ alt }) => <span className="text-muted">{alt}</span>,
 }
 
