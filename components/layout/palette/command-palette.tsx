@@ -462,13 +462,21 @@ const useTerminalActions = () => {
   const devboxId = decodeSegment(/^\/devboxes\/([^/]+)/.exec(usePathname())?.[1] ?? '')
   const ask = useTerminalRequest(devboxId)
   const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
+  const newTab = useShortcutKeys('terminal.new-tab')
+  const splitRight = useShortcutKeys('terminal.split-right')
+  const splitDown = useShortcutKeys('terminal.split-down')
   if (devboxId === '') return []
   const last = runs[0]?.command
   return [
     { label: 'Open terminal', icon: SquareTerminal, run: () => ask() },
-    { label: 'New terminal tab', icon: Plus, run: () => ask('new-tab') },
-    { label: 'Split terminal right', icon: Columns2, run: () => ask('split', 'right') },
-    { label: 'Split terminal down', icon: Rows2, run: () => ask('split', 'down') },
+    { label: 'New terminal tab', icon: Plus, hint: <Keys keys={newTab} />, run: () => ask('new-tab') },
+    {
+      label: 'Split terminal right',
+      icon: Columns2,
+      hint: <Keys keys={splitRight} />,
+      run: () => ask('split', 'right'),
+    },
+    { label: 'Split terminal down', icon: Rows2, hint: <Keys keys={splitDown} />, run: () => ask('split', 'down') },
     { label: 'Reset terminal', icon: RotateCcw, run: () => ask('reset') },
     ...(last === undefined
       ? []
