@@ -66,7 +66,9 @@ export const UsageCharts = ({ samples, events = [], limits, shown = '', onShow }
   const [first, last] = [samples[0], samples.at(-1)]
   const [pointerMs, setPointerMs] = useState<number>()
   if (!first || !last) return null
-  const all = { fromMs: first.atMs, toMs: Math.max(last.atMs, first.atMs + 1) }
+  // Events just before the first sample, such as the start of the devbox, belong to the picture.
+  const earliest = Math.min(...events.map(({ atMs }) => atMs).filter((atMs) => atMs > first.atMs - minWindowMs))
+  const all = { fromMs: Math.min(first.atMs, earliest), toMs: Math.max(last.atMs, first.atMs + 1) }
   const window = windowOf(shown, all)
   const inWindow = samples.filter(({ atMs }) => isWithin(atMs, window))
   const eventsInWindow = events.filter(({ atMs }) => isWithin(atMs, window))
@@ -107,7 +109,7 @@ const WindowTools = ({ all, window, shown, onShow, onWindow }: WindowToolsProps)
   const isChosen = !presets.some(({ value }) => value === shown)
   const options = isChosen ? [...presets, { value: shown, label: 'Selected time' }] : presets
   const slider = (end: 'fromMs' | 'toMs', label: string) => (
-    <label className="flex min-w-40 flex-1 flex-col gap-1 text-xs text-muted">
+    <label className="flex min-w-0 flex-1 flex-col gap-1 text-xs text-muted">
       <span className="tabular flex justify-between gap-2" suppressHydrationWarning>
         {label} <span>{formatTimeOfDay(window[end]).slice(0, 8)}</span>
       </span>
@@ -131,8 +133,10 @@ const WindowTools = ({ all, window, shown, onShow, onWindow }: WindowToolsProps)
   return (
     <div className="flex flex-wrap items-end gap-x-4 gap-y-2">
       <SelectField label="Time" className="w-44" value={shown} onPick={onShow} options={options} />
-      {slider('fromMs', 'From')}
-      {slider('toMs', 'To')}
+      <div className="flex min-w-60 flex-1 gap-4">
+        {slider('fromMs', 'From')}
+        {slider('toMs', 'To')}
+      </div>
       <Button
         size="sm"
         variant="ghost"
