@@ -8,7 +8,6 @@ import {
   FlaskConical,
   Pause,
   Play,
-  Plus,
   Power,
   SlidersHorizontal,
   SquareTerminal,
@@ -52,6 +51,7 @@ import {
   shutdownRefusal,
 } from '#lib/contract/devboxes.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
+import { CreateDevboxButton } from './create/create-devbox-button.tsx'
 import { DevboxFilters } from './filters.tsx'
 import { useKeptAlive } from './kept-alive.ts'
 import { Lifetime, StatusSince } from './lifetime.tsx'
@@ -192,11 +192,7 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
   )
   const trials = useTrials(list)
   const isOnlyTrials = rows.length === 0 && !list.isSearching && trials.isHidden && (trials.count ?? 0) > 0
-  const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
-      Create devbox
-    </Button>
-  )
+  const create = <CreateDevboxButton onOpenForm={() => setIsCreating(true)} />
   return (
     <>
       <ListPage

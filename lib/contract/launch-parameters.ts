@@ -53,6 +53,26 @@ const sizes: Record<Size, Resources> = {
   XX_LARGE: { cpuCores: 8, memoryGb: 32, diskGb: 16 },
 }
 
+type CustomField = 'custom_cpu_cores' | 'custom_gb_memory' | 'custom_disk_size'
+const isEven = (value: number, max: number) => Number.isInteger(value / 2) && value > 0 && value <= max
+
+/** Why a size of these numbers can't be had; forms show it before the service does. */
+export const customSizeProblem = (
+  size: Partial<Record<CustomField, number | null | undefined>>,
+): { field: CustomField; problem: string } | undefined => {
+  const { custom_cpu_cores: cpu, custom_gb_memory: memory, custom_disk_size: disk } = size
+  const problem = (field: CustomField, text: string) => ({ field, problem: text })
+  if (cpu == null) return problem('custom_cpu_cores', 'is required for CUSTOM_SIZE')
+  if (memory == null) return problem('custom_gb_memory', 'is required for CUSTOM_SIZE')
+  if (cpu !== 0.5 && cpu !== 1 && !isEven(cpu, 16))
+    return problem('custom_cpu_cores', 'must be 0.5, 1 or a multiple of 2 up to 16')
+  if (memory !== 1 && !isEven(memory, 64)) return problem('custom_gb_memory', 'must be 1 or a multiple of 2 up to 64')
+  if (memory < 2 * cpu || memory > 8 * cpu)
+    return problem('custom_gb_memory', `must be 2 to 8 times custom_cpu_cores: ${2 * cpu} to ${8 * cpu}`)
+  if (disk != null && !isEven(disk, 64)) return problem('custom_disk_size', 'must be a multiple of 2 from 2 to 64')
+  return undefined
+}
+
 /** Unspecified: default size, and default disk of a custom size. */
 export const resourcesOf = (parameters: LaunchParameters): Resources => {
   const { resource_size_request: size, custom_cpu_cores, custom_gb_memory, custom_disk_size } = parameters

@@ -20,9 +20,9 @@ describe('the form', () => {
       cpuCores: '0.5',
       memoryGb: '2',
       diskGb: '8',
-      keepAlive: '600',
+      keepAlive: '10m',
       idle: 'suspend',
-      idleSeconds: '60',
+      idleSeconds: '1m',
       metadata: [{ key: 'env', value: 'prod' }],
       environment: [{ key: 'A', value: '' }],
       secrets: [{ key: 'TOKEN', value: 'GITHUB_TOKEN' }],
@@ -57,7 +57,14 @@ describe('the form', () => {
       'diskGb',
       'memoryGb',
     ])
-    expect(problems({ keepAlive: '172801' }).keepAlive).toContain('172800')
+    expect(problems({ keepAlive: '49h' }).keepAlive).toBe('Enter at most 2d')
+    expect(problems({ keepAlive: '90' }).keepAlive).toBe('Add a unit, such as 90m or 90h')
+    expect(problems({ keepAlive: 'soon' }).keepAlive).toBe('Enter a time such as 90m, 1h 30m or 2d')
+    const custom = { size: 'CUSTOM_SIZE', cpuCores: '2', memoryGb: '4' } as const
+    expect(problems(custom)).toEqual({})
+    expect(problems({ ...custom, cpuCores: '3' })).toEqual({ cpuCores: 'Enter 0.5, 1 or an even number up to 16' })
+    expect(problems({ ...custom, memoryGb: '32' }).memoryGb).toContain('from 4 to 16 GB for 2 cores')
+    expect(problems({ ...custom, diskGb: '3' })).toEqual({ diskGb: 'Enter an even number from 2 to 64' })
     expect(problems({ idle: 'shutdown' }).idleSeconds).toBe('Enter the idle time')
     expect(problems({ source: 'snapshot' }).snapshot).toBe('Select a snapshot')
     expect(problems({ files: [{ path: '', content: 'x' }] }).files).toContain('no path')

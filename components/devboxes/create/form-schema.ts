@@ -1,7 +1,13 @@
 import * as z from 'zod/mini'
 import { type KeyValueRow, rowsToMap } from '#components/ui/key-values.ts'
+import { durationText, parseDuration } from '#lib/browser/text/duration.ts'
 import { type Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
-import { type LaunchParameters, maxKeepAliveSeconds, type resourceSizes } from '#lib/contract/launch-parameters.ts'
+import {
+  customSizeProblem,
+  type LaunchParameters,
+  maxKeepAliveSeconds,
+  type resourceSizes,
+} from '#lib/contract/launch-parameters.ts'
 import type { Tunnel, TunnelOptions } from '#lib/contract/tunnels.ts'
 
 export interface FileRow {
@@ -87,38 +93,68 @@ export const launchParametersOf = (
   values: LaunchValues,
   fail: (field: keyof LaunchValues, message: string) => void,
 ): LaunchParameters => {
-  const numberOf = (field: 'keepAlive' | 'idleSeconds' | 'cpuCores' | 'memoryGb' | 'diskGb', max?: number) => {
+  const numberOf = (field: 'cpuCores' | 'memoryGb' | 'diskGb') => {
     const text = values[field].trim()
     if (text === '') return undefined
     const isWhole = field !== 'cpuCores'
     const value = Number(text)
-    if ((isWhole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(text) && value > 0 && value <= (max ?? Infinity)) return value
-    fail(field, `Enter a ${isWhole ? 'whole ' : ''}number above 0${max ? `, at most ${max} (48 hours)` : ''}`)
+    if ((isWhole ? /^\d+$/ : /^\d+(\.\d+)?$/).test(text) && value > 0) return value
+    fail(field, `Enter a ${isWhole ? 'whole ' : ''}number above 0`)
+    return undefined
+  }
+  const secondsOf = (field: 'keepAlive' | 'idleSeconds', maxSeconds: number) => {
+    const text = values[field].trim()
+    if (text === '') return undefined
+    const seconds = parseDuration(text)
+    if (seconds !== undefined && seconds > 0 && seconds <= maxSeconds) return seconds
+    if (seconds === undefined && /^\d+(\.\d+)?$/.test(text)) fail(field, `Add a unit, such as ${text}m or ${text}h`)
+    else if (seconds === undefined) fail(field, 'Enter a time such as 90m, 1h 30m or 2d')
+    else fail(field, seconds === 0 ? 'Enter a time above 0' : `Enter at most ${durationText(maxSeconds)}`)
     return undefined
   }
   const require = (field: 'idleSeconds' | 'cpuCores' | 'memoryGb', message: string) => {
     if (values[field].trim() === '') fail(field, message)
+    return values[field].trim() !== ''
   }
+  const custom =
+    values.size === 'CUSTOM_SIZE'
+      ? {
+          custom_cpu_cores: numberOf('cpuCores'),
+          custom_gb_memory: numberOf('memoryGb'),
+          custom_disk_size: numberOf('diskGb'),
+        }
+      : {}
   if (values.size === 'CUSTOM_SIZE') {
-    require('cpuCores', 'Enter the number of cores')
-    require('memoryGb', 'Enter the amount of memory')
+    const hasCpu = require('cpuCores', 'Enter the number of cores')
+    const hasMemory = require('memoryGb', 'Enter the amount of memory')
+    const found = hasCpu && hasMemory ? customSizeProblem(custom) : undefined
+    // Numbers that can't be read have their own message.
+    if (found && custom[found.field] !== undefined) fail(customFields[found.field], sizeProblems[found.field](custom))
   }
   if (values.idle) require('idleSeconds', 'Enter the idle time')
   const launchCommands = values.launchCommands.split('\n').filter((line) => line.trim() !== '')
-  const idleSeconds = values.idle ? numberOf('idleSeconds') : undefined
+  const idleSeconds = values.idle ? secondsOf('idleSeconds', maxIdleSeconds) : undefined
   return definedOnly({
     ...values.otherParameters,
     resource_size_request: values.size || undefined,
-    ...(values.size === 'CUSTOM_SIZE' && {
-      custom_cpu_cores: numberOf('cpuCores'),
-      custom_gb_memory: numberOf('memoryGb'),
-      custom_disk_size: numberOf('diskGb'),
-    }),
-    keep_alive_time_seconds: numberOf('keepAlive', maxKeepAliveSeconds),
+    ...custom,
+    keep_alive_time_seconds: secondsOf('keepAlive', maxKeepAliveSeconds),
     after_idle: values.idle && idleSeconds ? { idle_time_seconds: idleSeconds, on_idle: values.idle } : undefined,
     launch_commands: launchCommands.length > 0 ? launchCommands : undefined,
     network_policy_id: values.networkPolicy.trim() || undefined,
   })
+}
+
+/** The API has no limit; a longer time is more likely a typo. */
+const maxIdleSeconds = 30 * 86_400
+
+const customFields = { custom_cpu_cores: 'cpuCores', custom_gb_memory: 'memoryGb', custom_disk_size: 'diskGb' } as const
+type CustomSize = { custom_cpu_cores?: number | undefined }
+const sizeProblems: Record<keyof typeof customFields, (size: CustomSize) => string> = {
+  custom_cpu_cores: () => 'Enter 0.5, 1 or an even number up to 16',
+  custom_gb_memory: ({ custom_cpu_cores: cpu = 0 }) =>
+    `Enter 1 or an even number up to 64, from ${2 * cpu} to ${8 * cpu} GB for ${cpu} cores`,
+  custom_disk_size: () => 'Enter an even number from 2 to 64',
 }
 
 export const fileMountsOf = (rows: readonly FileRow[], fail: (message: string) => void): Record<string, string> => {
@@ -222,14 +258,15 @@ export const launchValuesOf = (launch: LaunchParameters): LaunchValues => {
     ...others
   } = launch
   const text = (value: number | null | undefined) => (value == null ? '' : String(value))
+  const time = (seconds: number | null | undefined) => (seconds == null ? '' : durationText(seconds))
   return {
     size: resource_size_request ?? '',
     cpuCores: text(custom_cpu_cores),
     memoryGb: text(custom_gb_memory),
     diskGb: text(custom_disk_size),
-    keepAlive: text(keep_alive_time_seconds),
+    keepAlive: time(keep_alive_time_seconds),
     idle: after_idle?.on_idle ?? '',
-    idleSeconds: text(after_idle?.idle_time_seconds),
+    idleSeconds: time(after_idle?.idle_time_seconds),
     launchCommands: (launch_commands ?? []).join('\n'),
     networkPolicy: network_policy_id ?? '',
     otherParameters: Object.fromEntries(Object.entries(others).filter(([, value]) => value != null)),

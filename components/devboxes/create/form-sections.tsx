@@ -14,17 +14,16 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input, Textarea } from '#components/ui/input.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { isUnsupported } from '#lib/browser/api/failures.ts'
-import { browserStore, readList, saveList } from '#lib/browser/frame/saved-list.ts'
+import { browserStore } from '#lib/browser/frame/saved-list.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
-import { resourceSizes } from '#lib/contract/launch-parameters.ts'
+import { resourceSizes, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { tunnelModes } from '#lib/contract/tunnels.ts'
-import { mask } from '#lib/protocol/mask.ts'
-import { maskText } from '#lib/protocol/secrets.ts'
 import { networkPolicyQueries } from '../network-queries.ts'
 import { devboxQueries } from '../queries.ts'
 import { tunnelModeLabels } from '../tunnel-modes.ts'
 import { FieldGroup, FormRows, FormSelect, FormText, FormTextArea } from './form-fields.tsx'
 import { type DevboxFormValues, type FileRow, formValuesOf } from './form-schema.ts'
+import { deleteTemplate, readTemplates, saveTemplate } from './templates.ts'
 
 /** Source, size and metadata. */
 export const SourceFields = () => {
@@ -94,9 +93,14 @@ const sizeLabel = (size: string) =>
     .replaceAll('_', '-')
     .replace(/(^|x-)[a-z]/g, (part) => part.toUpperCase())
 
+const sizeText = (size: (typeof resourceSizes)[number]) => {
+  const { cpuCores, memoryGb, diskGb } = resourcesOf({ resource_size_request: size })
+  return `${sizeLabel(size)}: ${cpuCores} CPU, ${memoryGb} GB memory, ${diskGb} GB disk`
+}
+
 const sizeOptions = [
   { value: '', label: 'Service default' },
-  ...resourceSizes.map((value) => ({ value, label: value === 'CUSTOM_SIZE' ? 'Custom' : sizeLabel(value) })),
+  ...resourceSizes.map((value) => ({ value, label: value === 'CUSTOM_SIZE' ? 'Custom' : sizeText(value) })),
 ] as const
 
 const latestSnapshots = { limit: 100, include_total_count: false }
@@ -263,11 +267,10 @@ export const KeepAliveFields = () => {
     <>
       <FormText
         name="keepAlive"
-        label="Shut down after (seconds)"
+        label="Shut down after"
         optional
-        hint="Deletes the disk. Default 1 h; off when an idle policy is set"
-        inputMode="numeric"
-        placeholder="3600"
+        hint="Such as 90m, 8h or 1d 12h, at most 48h. Deletes the disk. Default 1h; off when an idle policy is set"
+        placeholder="1h"
       />
       <div className="grid gap-4 sm:grid-cols-2">
         <FormSelect
@@ -279,9 +282,7 @@ export const KeepAliveFields = () => {
             { value: 'shutdown', label: 'Shut down (deletes the disk)' },
           ]}
         />
-        {idle !== '' && (
-          <FormText name="idleSeconds" label="Idle time (seconds)" inputMode="numeric" placeholder="900" />
-        )}
+        {idle !== '' && <FormText name="idleSeconds" label="Idle time" hint="Such as 15m" placeholder="15m" />}
       </div>
     </>
   )
@@ -387,49 +388,4 @@ export const TemplateFields = ({ body }: { body: DevboxCreate | undefined }) => 
       </div>
     </details>
   )
-}
-
-interface DevboxTemplate {
-  name: string
-  body: DevboxCreate
-}
-
-const key = 'devdeck.devbox-templates'
-const maxTemplates = 50
-
-export const readTemplates = (store: Pick<Storage, 'getItem'> | undefined): readonly DevboxTemplate[] =>
-  readList(store, key, isTemplate)
-
-/** Replaces a template of the same name. False if the browser can't store it. */
-export const saveTemplate = (
-  store: Pick<Storage, 'getItem' | 'setItem'> | undefined,
-  template: DevboxTemplate,
-): boolean =>
-  write(store, [
-    { ...template, body: withoutSecrets(template.body) },
-    ...readTemplates(store).filter(({ name }) => name !== template.name),
-  ])
-
-export const deleteTemplate = (store: Pick<Storage, 'getItem' | 'setItem'> | undefined, name: string): boolean =>
-  write(
-    store,
-    readTemplates(store).filter((each) => each.name !== name),
-  )
-
-const write = (store: Pick<Storage, 'setItem'> | undefined, templates: readonly DevboxTemplate[]): boolean =>
-  saveList(store, key, templates.slice(0, maxTemplates))
-
-const isTemplate = (value: unknown): value is DevboxTemplate => {
-  const { name, body } = (value ?? {}) as Partial<DevboxTemplate>
-  return typeof name === 'string' && typeof body === 'object' && body !== null && !Array.isArray(body)
-}
-
-/** Clears the values of variables that look secret. */
-const withoutSecrets = (body: DevboxCreate): DevboxCreate => {
-  const { environment_variables: variables } = body
-  if (!variables) return body
-  const cleared = Object.entries(variables).map(([name, value]) =>
-    maskText(`${name}: ${JSON.stringify(value)}`).includes(mask) ? [name, ''] : [name, value],
-  )
-  return { ...body, environment_variables: Object.fromEntries(cleared) }
 }

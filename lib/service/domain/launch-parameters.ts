@@ -1,4 +1,4 @@
-import type { LaunchParameters } from '#lib/contract/launch-parameters.ts'
+import { customSizeProblem, type LaunchParameters } from '#lib/contract/launch-parameters.ts'
 import type { Egress } from '#lib/contract/network-policies.ts'
 import type { User } from '#lib/service/engine/box.ts'
 
@@ -25,20 +25,12 @@ const maxUid = 2 ** 31 - 1
 const customFields = ['custom_cpu_cores', 'custom_gb_memory', 'custom_disk_size'] as const
 
 const sizeProblem = (parameters: LaunchParameters): LaunchProblem | undefined => {
-  const { custom_cpu_cores: cpu, custom_gb_memory: memory, custom_disk_size: disk } = parameters
   if (parameters.resource_size_request !== 'CUSTOM_SIZE') {
     const given = customFields.find((field) => present(parameters[field]))
     return given && invalid(given, 'requires resource_size_request CUSTOM_SIZE')
   }
-  if (!present(cpu)) return invalid('custom_cpu_cores', 'is required for CUSTOM_SIZE')
-  if (!present(memory)) return invalid('custom_gb_memory', 'is required for CUSTOM_SIZE')
-  if (cpu !== 0.5 && cpu !== 1 && !isEven(cpu, 16))
-    return invalid('custom_cpu_cores', 'must be 0.5, 1 or a multiple of 2 up to 16')
-  if (memory !== 1 && !isEven(memory, 64)) return invalid('custom_gb_memory', 'must be 1 or a multiple of 2 up to 64')
-  if (memory < 2 * cpu || memory > 8 * cpu)
-    return invalid('custom_gb_memory', `must be 2 to 8 times custom_cpu_cores: ${2 * cpu} to ${8 * cpu}`)
-  if (present(disk) && !isEven(disk, 64)) return invalid('custom_disk_size', 'must be a multiple of 2 from 2 to 64')
-  return undefined
+  const found = customSizeProblem(parameters)
+  return found && invalid(found.field, found.problem)
 }
 
 const commandProblem = ({ launch_commands, lifecycle }: LaunchParameters): LaunchProblem | undefined => {
@@ -107,6 +99,5 @@ export const mergeLaunchParameters = (
 }
 
 const present = <T>(value: T | null | undefined): value is T => value !== null && value !== undefined
-const isEven = (value: number, max: number) => Number.isInteger(value / 2) && value > 0 && value <= max
 const invalid = (field: string, problem: string): LaunchProblem => ({ code: 'invalid_argument', field, problem })
 const unsupported = (field: string, problem: string): LaunchProblem => ({ code: 'not_implemented', field, problem })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { deleteTemplate, readTemplates, saveTemplate } from './form-sections.tsx'
+import { deleteTemplate, readTemplates, saveTemplate } from './templates.ts'
 
 const storage = (text?: string) => {
   const items = new Map(text === undefined ? [] : [['devdeck.devbox-templates', text]])

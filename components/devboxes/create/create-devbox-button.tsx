@@ -1,0 +1,68 @@
+'use client'
+import { useMutation } from '@tanstack/react-query'
+import { ChevronDown, Plus } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { Button } from '#components/ui/button.tsx'
+import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { problemOf } from '#components/ui/problem.ts'
+import { toast } from '#components/ui/toast.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
+import { browserStore } from '#lib/browser/frame/saved-list.ts'
+import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { resourcesOf } from '#lib/contract/launch-parameters.ts'
+import { devboxMutations } from '../queries.ts'
+import { presets } from './presets.ts'
+import { readTemplates } from './templates.ts'
+
+interface CreateDevboxButtonProps {
+  onOpenForm: () => void
+}
+
+/** Opens the form, or creates a devbox from a preset or a template at once. */
+export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
+  const router = useRouter()
+  const create = useMutation(devboxMutations.create())
+  const [templates, setTemplates] = useState<ReturnType<typeof readTemplates>>([])
+  const start = (name: string, body: DevboxCreate) =>
+    create.mutate(body, {
+      onSuccess: ({ id }) => router.push(paths.devbox(id, 'terminal')),
+      onError: (error) => void toast.danger(`Couldn't create a devbox from ${name}: ${problemOf(error).message}`),
+    })
+  const itemOf = ({ name, body }: { name: string; body: DevboxCreate }): MenuItem => ({
+    label: name,
+    hint: body.launch_parameters?.resource_size_request ? sizeText(body) : undefined,
+    onSelect: () => start(name, body),
+  })
+  const items: MenuItem[] = [
+    { heading: 'Create at once' },
+    ...presets.map(itemOf),
+    ...(templates.length > 0 ? (['separator', { heading: 'Templates' }] as const) : []),
+    ...templates.map(itemOf),
+  ]
+  return (
+    <span className="inline-flex">
+      <Button variant="primary" icon={Plus} busy={create.isPending} onClick={onOpenForm} className="rounded-r-none">
+        Create devbox
+      </Button>
+      <DropdownMenu
+        label="Create devbox from a preset"
+        items={items}
+        onOpenChange={(isOpen) => isOpen && setTemplates(readTemplates(browserStore()))}
+        trigger={
+          <Button
+            variant="primary"
+            icon={ChevronDown}
+            aria-label="Create devbox from a preset"
+            className="rounded-l-none border-l border-l-(--surface-0) px-1.5"
+          />
+        }
+      />
+    </span>
+  )
+}
+
+const sizeText = ({ launch_parameters }: DevboxCreate) => {
+  const { cpuCores, memoryGb } = resourcesOf(launch_parameters ?? {})
+  return `${cpuCores} CPU, ${memoryGb} GB`
+}
