@@ -1,3 +1,4 @@
+'use client'
 import { useSyncExternalStore } from 'react'
 import { serviceNow } from '#lib/client/clock.ts'
 
