@@ -1,11 +1,11 @@
 import type { IBufferRange, ILink, Terminal } from '@xterm/xterm'
-import { Download, ExternalLink, type LucideIcon, Plug } from 'lucide-react'
+import { ExternalLink, FileText, type LucideIcon, Plug } from 'lucide-react'
+import { useRouter } from 'next/navigation'
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
-import { downloadFile } from '#components/files/file-download.ts'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
-import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
 import { lineAround, placeOf, rowPiece } from '#lib/terminal/page/lines.ts'
 import {
   addressParts,
@@ -26,10 +26,11 @@ import { useDevboxPort } from './devbox-port.tsx'
 const kinds: Record<LinkTarget['kind'], { icon: LucideIcon; label: string; effect: string }> = {
   web: { icon: ExternalLink, label: 'Open in a new tab', effect: 'to open in a new tab' },
   port: { icon: Plug, label: 'Open port', effect: 'to open this devbox port' },
-  file: { icon: Download, label: 'Download file', effect: 'to download it from the devbox' },
+  file: { icon: FileText, label: 'Open in Files', effect: 'to open it in Files' },
 }
 
 export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
+  const router = useRouter()
   const port = useDevboxPort(opened.devboxId)
   const [hovered, setHovered] = useState<HoveredLink>()
   const [question, setQuestion] = useState<QuestionedLink>()
@@ -38,7 +39,13 @@ export const TerminalLinks = ({ opened }: { opened: OpenedTerminal }) => {
   const open = (target: LinkTarget) => {
     if (target.kind === 'port') port.open(target.port, target.path)
     else if (target.kind === 'web') window.open(target.url.href, '_blank', 'noopener,noreferrer')
-    else void download(opened.devboxId, fileInDevbox(target.path, opened.session.folder))
+    else openFile(target)
+  }
+  const openFile = ({ path, line }: LinkTarget & { kind: 'file' }) => {
+    const href = paths.devboxFile(opened.devboxId, path, line)
+    // A window of its own has no tabs to return by.
+    if (new URLSearchParams(location.search).get('full') === '1') window.open(href, '_blank', 'noopener')
+    else router.push(href)
   }
   const follow = (target: LinkTarget, event: MouseEvent, text?: string) => {
     if (!isMeant(event, opened)) return
@@ -91,18 +98,6 @@ const isMeant = (event: MouseEvent, { terminal }: OpenedTerminal): boolean => {
 
 const canHover = () => matchMedia('(hover: hover)').matches
 
-const download = async (devboxId: string, path: string) => {
-  const shown = <VisibleText max={200}>{path}</VisibleText>
-  try {
-    await downloadFile(devboxId, path)
-    toast.ok(<>Downloaded {shown}</>)
-  } catch (error) {
-    toast.danger(<>Could not download {shown}</>, {
-      description: error instanceof Error ? <VisibleText max={400}>{error.message}</VisibleText> : undefined,
-    })
-  }
-}
-
 /** Rows of a wrapped line to search for links, above and below the pointer. */
 const maxRows = 24
 
@@ -115,7 +110,7 @@ interface LinkEvents {
 
 /** Registers link providers. Returns a function that resolves a link's target. */
 const useScreenLinks = (
-  { terminal, devboxId }: OpenedTerminal,
+  { terminal, devboxId, session }: OpenedTerminal,
   { onFollow, onHover, onLeave }: LinkEvents,
 ): ((link: ILink) => LinkTarget | undefined) => {
   const targets = useRef(new WeakMap<ILink, LinkTarget>())
@@ -126,10 +121,12 @@ const useScreenLinks = (
   useEffect(() => {
     const provider = terminal.registerLinkProvider({
       provideLinks(y, answer) {
-        // Visitors with a read-only link can't download files.
+        // Visitors with a read-only link have no Files tab.
         const links = linksAround(terminal, y).filter(({ target }) => target.kind !== 'file' || devboxId !== '')
         answer(
-          links.map(({ text, range, target }) => {
+          links.map(({ text, range, target: found }) => {
+            // The folder may have changed since the path was printed; the tooltip shows where the link leads.
+            const target = found.kind === 'file' ? { ...found, path: fileInDevbox(found.path, session.folder) } : found
             const link: ILink = {
               text,
               range,
@@ -165,7 +162,7 @@ const useScreenLinks = (
       dead.dispose()
       terminal.options.linkHandler = { activate: () => undefined }
     }
-  }, [terminal, devboxId])
+  }, [terminal, devboxId, session])
   return (link) => targets.current.get(link)
 }
 
@@ -228,7 +225,7 @@ const LinkList = ({ targets, onOpen, onClose }: LinkListProps) => (
   </Dialog>
 )
 
-const keyOf = (target: LinkTarget) => (target.kind === 'file' ? target.path : target.url.href)
+const keyOf = (target: LinkTarget) => (target.kind === 'file' ? `${target.path}:${target.line}` : target.url.href)
 
 /** Targets of visible links, unique, from bottom to top. */
 const targetsInView = (terminal: Terminal, targetOf: (link: ILink) => LinkTarget | undefined): LinkTarget[] => {
@@ -311,7 +308,7 @@ const LinkAddress = ({ target }: { target: LinkTarget }) => {
   if (target.kind === 'file')
     return (
       <VisibleText mono max={400}>
-        {target.path}
+        {target.line === undefined ? target.path : `${target.path}:${target.line}`}
       </VisibleText>
     )
   const { before, host, after } = addressParts(target.url)

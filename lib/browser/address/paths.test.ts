@@ -16,6 +16,11 @@ describe('paths', () => {
   })
 })
 
+it('locate a new terminal in a folder', () => {
+  expect(paths.devboxTerminal('dbx_1', { cwd: '/srv/a b' })).toBe('/devboxes/dbx_1/terminal?cwd=%2Fsrv%2Fa%20b')
+  expect(paths.devboxTerminal('dbx_1')).toBe('/devboxes/dbx_1/terminal')
+})
+
 describe('safeNext', () => {
   it('accepts pages of this console', () => {
     for (const next of ['/', '/axons?metadata[env]=prod', '/devboxes/dbx_1?tab=terminal', '/apiary', '/sign-inside'])

@@ -40,6 +40,9 @@ export const paths = {
       line,
     })}`
   },
+  /** The Terminal tab, with a new shell in a folder. */
+  devboxTerminal: (id: string, { cwd }: { cwd?: string | undefined } = {}) =>
+    `/devboxes/${encodeURIComponent(id)}/terminal${searchOf({ cwd: cwd && encodePath(cwd) })}`,
   snapshots: (query: Partial<SnapshotListQuery> & { search?: string | undefined } = {}) =>
     `/snapshots${searchOf(query, pageDefaults)}`,
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,

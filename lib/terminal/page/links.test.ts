@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addressParts, findLinks, otherAddress } from './links.ts'
+import { addressParts, fileInDevbox, findLinks, otherAddress } from './links.ts'
 
 const shown = (text: string) => findLinks(text).map(({ start, end }) => text.slice(start, end))
 
@@ -47,15 +47,33 @@ describe('a link to the devbox', () => {
 
 describe('a file in output', () => {
   it.each([
-    ['/etc/hosts', '/etc/hosts'],
-    ['Error in src/app/page.tsx:12:3', 'src/app/page.tsx'],
-    ['  at run (./lib/main.ts:4)', './lib/main.ts'],
-    ['saved to ~/out/report.pdf.', '~/out/report.pdf'],
-  ])('is found: %s', (text, path) => {
-    expect(findLinks(text).map(({ target }) => target)).toEqual([{ kind: 'file', path }])
+    ['/etc/hosts', '/etc/hosts', undefined, '/etc/hosts'],
+    ['Error in src/app/page.tsx:12:3', 'src/app/page.tsx', 12, 'src/app/page.tsx:12:3'],
+    ['src/app/page.tsx(12,3): error TS2304', 'src/app/page.tsx', 12, 'src/app/page.tsx(12,3)'],
+    ['src/a.ts:7:const a = 1', 'src/a.ts', 7, 'src/a.ts:7'],
+    ['  at run (./lib/main.ts:4)', './lib/main.ts', 4, './lib/main.ts:4'],
+    ['../x/y:3', '../x/y', 3, '../x/y:3'],
+    ['saved to ~/out/report.pdf.', '~/out/report.pdf', undefined, '~/out/report.pdf'],
+    ['main.go:12: undefined: x', 'main.go', 12, 'main.go:12'],
+    ['  File "x.py", line 3, in <module>', 'x.py', 3, 'x.py'],
+    ['  File "/a b/x.py", line 30', '/a b/x.py', 30, '/a b/x.py'],
+    ['at file:///home/a%20b/x.mjs:2:7', '/home/a b/x.mjs', 2, 'file:///home/a%20b/x.mjs:2:7'],
+  ])('is found: %s', (text, path, line, shownText) => {
+    expect(findLinks(text).map(({ target }) => target)).toEqual([{ kind: 'file', path, ...(line && { line }) }])
+    expect(shown(text)).toEqual([shownText])
   })
 
-  it.each(['and/or', '3/4', 'text/html', 'https://example.com/a/b.txt', '/'])('is not in %s', (text) => {
+  it.each([
+    'and/or',
+    '3/4',
+    'text/html',
+    'https://example.com/a/b.txt',
+    '/',
+    'main.go',
+    'db.internal:5432',
+    'at 12.30:15',
+    'File "<stdin>", line 1',
+  ])('is not in %s', (text) => {
     expect(findLinks(text).filter(({ target }) => target.kind === 'file')).toEqual([])
   })
 
@@ -65,11 +83,23 @@ describe('a file in output', () => {
       'a.'.repeat(100_000),
       '/'.repeat(100_000),
       'a/'.repeat(50_000),
+      'a.ts'.repeat(50_000),
+      'File "'.repeat(20_000),
       '('.repeat(1e5),
     ])
       expect(findLinks(text)).toEqual([])
     expect(findLinks(`https://a.example/${')'.repeat(2e4)}`)).toHaveLength(1)
+    expect(findLinks('file:///'.repeat(20_000))).toHaveLength(1)
+    expect(findLinks('/a '.repeat(30_000))).toHaveLength(30_000)
   })
+})
+
+it("resolves a path against the shell's folder", () => {
+  expect(fileInDevbox('src/./a.ts', '/srv/app')).toBe('/srv/app/src/a.ts')
+  expect(fileInDevbox('../../../b', '/srv/app')).toBe('/b')
+  expect(fileInDevbox('/etc//hosts', '/srv')).toBe('/etc/hosts')
+  expect(fileInDevbox('~/a', '/srv')).toBe('~/a')
+  expect(fileInDevbox('./a', undefined)).toBe('~/a')
 })
 
 describe('a link text with an address', () => {

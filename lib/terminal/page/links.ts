@@ -7,16 +7,14 @@ export interface FoundLink {
 export type LinkTarget =
   | { kind: 'web'; url: URL }
   | { kind: 'port'; port: number; path: string; url: URL }
-  | { kind: 'file'; path: string }
+  | { kind: 'file'; path: string; line?: number }
 
 const maxUrlLength = 2048
 
 /** URLs and file paths in a line of output, in order and without overlaps. */
 export const findLinks = (text: string): FoundLink[] => {
-  const links = findAddresses(text)
-  for (const file of findFiles(text))
-    if (!links.some(({ start, end }) => file.start < end && start < file.end)) links.push(file)
-  return links.sort((a, b) => a.start - b.start)
+  const addresses = findAddresses(text)
+  return [...addresses, ...findFiles(text, addresses)].sort((a, b) => a.start - b.start)
 }
 
 // Ends at whitespace, quotes, enclosing brackets, table borders and CJK full stops.
@@ -53,21 +51,65 @@ export const linkTarget = (text: string): LinkTarget | null => {
   return { kind: 'port', port, path: url.pathname + url.search + url.hash, url }
 }
 
-// Absolute, home-relative and dot-relative paths, or a folder plus an extension; optionally with line and column.
+// Absolute, home-relative and dot-relative paths, or a folder plus an extension.
 const file =
   /(?<![\p{L}\p{N}_/.~:@%+=-])(?:(?:~|\.{1,2})?\/[\p{L}\p{N}_.@%+=~,-]+(?:\/[\p{L}\p{N}_.@%+=~,-]+)*|[\p{L}\p{N}_.@%+=-]+(?:\/[\p{L}\p{N}_.@%+=-]+)*\/[\p{L}\p{N}_@%+=-][\p{L}\p{N}_.@%+=-]*\.[\p{L}\p{N}]{1,12})(?=$|[^\p{L}\p{N}_/])/gu
 
-const findFiles = (text: string): FoundLink[] =>
-  [...text.matchAll(file)].flatMap(({ 0: match, index }) => {
-    const path = match.replace(/[.,~=-]+$/, '')
-    // Rates, dates and divisions aren't files.
-    if (!/[\p{L}_]/u.test(path) || path.length > 1024) return []
-    return [{ start: index, end: index + path.length, target: { kind: 'file', path } }]
-  })
+// A name alone needs a known extension and a line; otherwise `host.example:8080` would match.
+const fileAtLine =
+  /(?<![\p{L}\p{N}_/.~:@%+=-])[\p{L}\p{N}_@+=-][\p{L}\p{N}_.@+=-]*\.(?:[cm]?[jt]sx?|vue|svelte|astro|py|pyi|ipynb|rb|go|rs|java|kt|kts|scala|groovy|gradle|swift|dart|php|pl|pm|lua|jl|ex|exs|erl|hs|ml|clj|zig|nim|c|h|cc|cpp|cxx|hh|hpp|cs|fs|m|mm|sh|bash|zsh|fish|ps1|sql|graphql|proto|tf|css|scss|less|html?|xml|json|jsonc|ya?ml|toml|ini|cfg|conf|md|mdx|txt|log|diff|patch)(?=:\d|\(\d)/giu
 
-/** Resolves relative paths against the shell's folder. */
-export const fileInDevbox = (path: string, cwd: string | undefined): string =>
-  cwd === undefined || /^[~/]/.test(path) ? path : `${cwd.replace(/\/$/, '')}/${path}`
+/** As Python and Node.js print them; these may contain spaces. */
+const pythonFile = /\bFile "([^"<>\p{Cc}]{1,1024})", line \d{1,7}/gu
+const fileUrl = /\bfile:\/\/(\/[^\p{White_Space}\p{Cc}"'`<>()]{1,1024})/gu
+
+// `:12`, `:12:5`, `(12,5)`, `", line 12`
+const linePlace = /:(\d{1,7})(?::\d{1,7})?(?!\d)|\((\d{1,7})(?:, ?\d{1,7})?\)|", line (\d{1,7})/y
+
+const findFiles = (text: string, addresses: readonly FoundLink[]): FoundLink[] => {
+  const found: FoundLink[] = []
+  const taken = new Uint8Array(text.length)
+  for (const { start, end } of addresses) taken.fill(1, start, end)
+  const add = (start: number, shown: string, path = shown) => {
+    // Rates, dates and divisions aren't files.
+    if (!/[\p{L}_]/u.test(path) || path.length > 1024) return
+    linePlace.lastIndex = start + shown.length
+    const place = linePlace.exec(text)
+    const line = Number(place?.[1] ?? place?.[2] ?? place?.[3])
+    const end = start + shown.length + (place && !place[3] ? place[0].length : 0)
+    if (taken.subarray(start, end).includes(1)) return
+    taken.fill(1, start, end)
+    found.push({ start, end, target: { kind: 'file', path, ...(line > 0 && { line }) } })
+  }
+  for (const { 1: path = '', index } of text.matchAll(pythonFile)) add(index + 'File "'.length, path)
+  for (const { 0: match, 1: path = '', index } of text.matchAll(fileUrl)) {
+    const shown = trimPunctuation(path.replace(/(?::\d+){1,2}:?$/, ''))
+    add(index, match.slice(0, 'file://'.length) + shown, decodedPath(shown))
+  }
+  for (const { 0: match, index } of text.matchAll(file)) add(index, match.replace(/[.,~=-]+$/, ''))
+  for (const { 0: match, index } of text.matchAll(fileAtLine)) add(index, match)
+  return found
+}
+
+const decodedPath = (path: string): string => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Resolves relative paths against the shell's folder, or the home folder if that isn't known. */
+export const fileInDevbox = (path: string, cwd: string | undefined): string => {
+  const whole = /^~?\//.test(path) ? path : `${cwd?.replace(/\/$/, '') ?? '~'}/${path}`
+  const [first = '', ...parts] = whole.split('/')
+  const kept: string[] = []
+  for (const part of parts) {
+    if (part === '..') kept.pop()
+    else if (part !== '.' && part !== '') kept.push(part)
+  }
+  return `${first}/${kept.join('/')}`
+}
 
 /** The address the link text shows, if it differs from the target; null if it shows none or matches. */
 export const otherAddress = (text: string, target: URL): string | null => {
