@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { expect, type Product, test } from './product.ts'
-import { untilFocused, untilPrompt, untilText } from './terminal-page.ts'
+import { screenText, untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
 test.use({ permissions: ['clipboard-read', 'clipboard-write'] })
 
@@ -153,24 +153,86 @@ test('pasting a secret into a recording is confirmed and masked', async ({ signe
   await expect(page.getByLabel('Recorded screen')).toContainText('after')
 })
 
-test("a file path on screen is downloaded from the shell's folder", async ({ signedIn: page, product }) => {
+test("a file path on screen opens in Files at its line, from the shell's folder", async ({
+  signedIn: page,
+  product,
+}) => {
   await openTerminal(page, product, 'files')
   await page.keyboard.type(
-    'mkdir -p work/out && cd work && echo 42 > out/a.txt && clear && echo out/a.txt:7 out/none.txt\n',
+    'mkdir -p work/out && cd work && seq -f "line %g" 90 > out/a.txt && clear && echo out/a.txt:7 out/none.txt\n',
   )
   await untilText(page, /^out\/a\.txt:7/m)
   const follow = async (path: string, column: number) => {
     const { x, y } = await cell(page, column, 0)
     await page.mouse.move(x, y + 60)
     await page.mouse.move(x, y)
-    await expect(page.getByRole('tooltip')).toContainText(new RegExp(`${path}.*download`))
+    await expect(page.getByRole('tooltip')).toContainText(new RegExp(`/work/${path}.*to open it in Files`))
     await page.keyboard.down('Control')
     await page.mouse.click(x, y)
     await page.keyboard.up('Control')
   }
-  const download = page.waitForEvent('download')
-  await follow('out/a.txt', 2)
-  expect((await download).suggestedFilename()).toBe('a.txt')
+  await follow('out/a.txt:7', 2)
+  await page.waitForURL(/\/files\?.*file=a\.txt&line=7$/)
+  await expect(page.getByText('line 7', { exact: true })).toBeVisible()
+  await page.goBack()
+  await untilPrompt(page)
   await follow('out/none.txt', 20)
-  await expect(page.getByText('Could not download')).toBeVisible()
+  await page.waitForURL(/\/files\?.*file=none\.txt$/)
+  await expect(page.getByText(/No such file|not found|does not exist/i).first()).toBeVisible()
+})
+
+test('the terminal menus work by keyboard, and a reset and a cleared scrollback survive a reload', async ({
+  signedIn: page,
+  product,
+}) => {
+  const id = await openTerminal(page, product, 'menus')
+  await page.keyboard.type('seq -f "old %g" 100; echo last-""output\n')
+  await untilText(page, /^last-output$/m)
+  const menu = page.getByRole('menu', { name: 'Terminal' })
+  const chosen = async (name: string) => {
+    await page.keyboard.press('Shift+F10')
+    await expect(menu).toBeVisible()
+    await page.keyboard.type(name.slice(0, 9))
+    await expect(menu.getByRole('menuitem', { name })).toBeFocused()
+    await page.keyboard.press('Enter')
+    await expect(menu).toHaveCount(0)
+  }
+  await chosen('Copy output of last command')
+  await expect.poll(() => clipboard(page)).toMatch(/^old 1\n[\s\S]*last-output$/)
+  await chosen('Copy all output')
+  await expect.poll(() => clipboard(page)).toMatch(/\$ seq -f/)
+
+  // The line drawing set and a color that a program left behind.
+  await page.keyboard.type("printf '\\e(0\\e]10;#ff0000\\a\\e[?1000h'; PS1='$ '\n")
+  await expect.poll(() => page.evaluate(() => window.term?.modes.mouseTrackingMode)).toBe('vt200')
+  await chosen('Reset terminal')
+  await expect.poll(() => page.evaluate(() => window.term?.modes.mouseTrackingMode)).toBe('none')
+  await page.keyboard.type('echo plain-""text\n')
+  await untilText(page, /^plain-text$/m)
+  await chosen('Clear scrollback')
+  await expect.poll(() => screenText(page)).not.toMatch(/old 1$/m)
+  await page.reload()
+  await untilText(page, /^plain-text$/m)
+  expect(await screenText(page)).not.toMatch(/old 1$/m)
+
+  await page.keyboard.press('Control+Shift+X')
+  await page.getByRole('button', { name: 'More', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  const more = page.getByRole('menu', { name: 'More' })
+  await expect(more.getByRole('menuitem', { name: /^Split right/ })).toContainText('Ctrl+Shift+E')
+  await page.keyboard.type('view')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: 'Terminal as plain text' })).toContainText('newest at the end')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('button', { name: 'More', exact: true })).toBeFocused()
+
+  // Chosen keys work and are shown.
+  await page.evaluate(() => localStorage.setItem('devdeck:shortcuts', '{"terminal.find":"ctrl+shift+y"}'))
+  await page.goto(`${product.url}/devboxes/${id}/terminal`)
+  await untilPrompt(page)
+  await page.keyboard.press('Control+Shift+Y')
+  await expect(page.getByRole('search', { name: 'Find in terminal' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Find', exact: true }).hover()
+  await expect(page.getByRole('tooltip')).toHaveText('Find (Ctrl+Shift+Y)')
 })

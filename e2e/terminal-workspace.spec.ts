@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Locator, Page } from '@playwright/test'
+import { paths } from '#lib/browser/address/paths.ts'
 import { expect, isLive, type Product, test } from './product.ts'
 
 const pane = (page: Page, name: string) => page.getByRole('group', { name: `Pane ${name}`, exact: true })
@@ -179,6 +180,48 @@ test('workspace shortcuts never reach the shell', async ({ signedIn: page, produ
   await page.getByRole('textbox', { name: 'Tab name' }).fill('Left')
   await page.keyboard.press('Escape')
   await expect(tab(page, /four/)).toBeVisible()
+})
+
+test('pinned tabs stay left and open, and a new window of the browser shows the last tabs', async ({
+  signedIn: page,
+  product,
+  context,
+}) => {
+  const id = await openTerminals(page, product, 'main,logs,@build')
+  await says(page, 'build', prompt)
+  await tab(page, /build/).focus()
+  await page.keyboard.press('p')
+  await expect.poll(() => layoutOf(page)).toBe('!build,main,logs')
+  await expect(tab(page, /build.*pinned/)).toBeFocused()
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('Shift+ArrowRight')
+  await tab(page, /logs/).focus()
+  await page.keyboard.press('Shift+ArrowLeft')
+  await page.keyboard.press('Shift+ArrowLeft')
+  await expect.poll(() => layoutOf(page)).toBe('!build,logs,main')
+  await page.getByRole('button', { name: 'Terminal actions' }).click()
+  await expect(page.getByRole('menuitem', { name: /^Unpin tab/ })).toBeVisible()
+  await page.keyboard.press('Escape')
+
+  const other = await context.newPage()
+  await other.goto(`${product.url}/devboxes/${id}`)
+  await isLive(other)
+  await other.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Terminal' }).click()
+  await expect.poll(() => layoutOf(other)).toBe('!build,logs,main')
+  await other.close()
+})
+
+test('a terminal opened for a folder starts a new shell there, once', async ({ signedIn: page, product }) => {
+  const id = await openTerminals(page, product, 'main,logs')
+  await run(page, 'main', `mkdir "it's here"`)
+  await says(page, 'main', prompt)
+  await page.goto(`${product.url}${paths.devboxTerminal(id, { cwd: "~/it's here" })}`)
+  await expect.poll(() => layoutOf(page)).toBe('main,@shell-2,logs')
+  await says(page, 'shell-2', /\$ cd -- "\$HOME"\/.*\n.*it's here\$\s*$/)
+  await hasKeyboard(page, 'shell-2')
+  await page.reload()
+  await says(page, 'shell-2', /it's here\$\s*$/)
+  expect(layoutOf(page)).toBe('main,@shell-2,logs')
 })
 
 test('panes are resized by keyboard', async ({ signedIn: page, product }) => {

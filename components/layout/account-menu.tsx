@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { ArrowLeftRight, BookOpen, CircleUser, Keyboard, LogOut, Settings, ShieldAlert, UserPlus } from 'lucide-react'
 import { useRouter } from 'next/navigation'
+import { forgetLayouts } from '#components/terminal/workspace/remembered-layouts.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { classes } from '#components/ui/classes.ts'
 import { DropdownMenu } from '#components/ui/dropdown-menu.tsx'
@@ -9,6 +10,7 @@ import { IconButton } from '#components/ui/icon-button.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { pageAccountId } from '#lib/browser/api/page-account.ts'
 import { maxOtherAccounts, type SessionView } from '#lib/protocol/session.ts'
 import { recentItems } from './palette/recent.ts'
 import { sessionMutations } from './session-queries.ts'
@@ -102,6 +104,7 @@ export const useSignOut = () =>
     onSuccess: (hasOtherAccount, scope) => {
       if (scope === 'all') recentItems.clearAll()
       else recentItems.clear()
+      forgetLayouts(scope === 'all' ? undefined : pageAccountId())
       location.assign(hasOtherAccount ? paths.overview() : paths.signIn())
     },
     onError: toast.failed('Couldn’t sign out'),

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { quotePath } from '#components/files/file-path.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { promptText } from '#lib/terminal/page/paste.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
@@ -8,6 +9,8 @@ import type { OpenedTerminal } from './opened-terminal.ts'
 /** A new shell enables bracketed paste with its first prompt; some never do. */
 const promptTimeoutMs = 1_500
 const connectTimeoutMs = 30_000
+/** For a new shell, whose startup files may take longer. */
+const newShellTimeoutMs = 5_000
 
 /** Inserts text at the prompt with the checks of a paste. */
 export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => void) => {
@@ -16,20 +19,36 @@ export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => v
     leaving.current = new AbortController()
     return () => leaving.current.abort()
   }, [])
-  useServing(paneOf(opened), 'prompt', async (text) => {
-    const problem = await write(opened, text, offer, leaving.current.signal)
+  const write = async (text: string, put: (text: string, isAtPrompt: boolean) => void, waitMs = promptTimeoutMs) => {
+    const problem = await writeAtPrompt(opened, text, put, waitMs, leaving.current.signal)
     if (problem) toast.attention('Nothing was sent to the terminal', { description: problem })
+  }
+  useServing(paneOf(opened), 'prompt', (text) => void write(text, offer))
+  useServing(paneOf(opened), 'folder', (folder) => {
+    const change = (text: string, isAtPrompt: boolean) => {
+      // One quoted word of a known command can run by itself, unless it looks different from what it is.
+      if (!isAtPrompt || /[\p{Cc}\p{Cf}]/u.test(text)) return offer(text)
+      opened.paste(text)
+      opened.terminal.input('\r')
+    }
+    void write(`cd -- ${quotePath(folder)}`, change, newShellTimeoutMs)
   })
 }
 
-/** Waits for a prompt and inserts the text without running it. Returns why it could not. */
-const write = async (opened: OpenedTerminal, text: string, offer: (text: string) => void, signal: AbortSignal) => {
+/** Waits for a prompt and passes the text on. Returns why it could not. */
+const writeAtPrompt = async (
+  opened: OpenedTerminal,
+  text: string,
+  put: (text: string, isAtPrompt: boolean) => void,
+  waitMs: number,
+  signal: AbortSignal,
+) => {
   const { session, terminal } = opened
   await until(() => session.isLive, session.subscribe, AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]))
   if (signal.aborted) return undefined
   if (!session.isLive) return 'It is not connected.'
   if (session.state.role === 'watcher') return 'You are only watching. Take over first.'
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(promptTimeoutMs)])
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   const isAsking = () => terminal.modes.bracketedPasteMode
   const onParsed = (changed: () => void) => {
     const listener = terminal.onWriteParsed(changed)
@@ -37,10 +56,10 @@ const write = async (opened: OpenedTerminal, text: string, offer: (text: string)
   }
   await until(isAsking, onParsed, soon)
   if (signal.aborted) return undefined
-  const put = promptText(text, { bracketedPaste: isAsking() })
-  if (put === null) return 'Each line would run immediately. Paste the text yourself to do that.'
+  const clean = promptText(text, { bracketedPaste: isAsking() })
+  if (clean === null) return 'Each line would run immediately. Paste the text yourself to do that.'
   opened.focus()
-  offer(put)
+  put(clean, isAsking())
   return undefined
 }
 

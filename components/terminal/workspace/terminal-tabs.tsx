@@ -1,9 +1,9 @@
-import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Square, TriangleAlert, X } from 'lucide-react'
+import { Bell, CircleDashed, CircleDot, Eye, type LucideIcon, Pin, Square, TriangleAlert, X } from 'lucide-react'
 import { type ComponentProps, type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { maxLabelLength, panesOf, type TerminalTab } from '#lib/terminal/layout/layout.ts'
-import { moveTab, renameTab } from '#lib/terminal/layout/moves.ts'
+import { moveTab, pinTab, renameTab } from '#lib/terminal/layout/moves.ts'
 import type { PaneStatus } from '../pane/use-pane-wiring.ts'
 import type { Workspace } from './use-workspace.ts'
 
@@ -12,7 +12,8 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
   const { layout, change, renaming, setRenaming } = workspace
   const { active } = layout
   const faces = layout.tabs.map((tab) => faceOf(tab, workspace))
-  const close = faces.length > 1 ? workspace.closeTab : undefined
+  const closeOf = (index: number) =>
+    faces.length > 1 && !faces[index]?.isPinned ? () => workspace.closeTab(index) : undefined
   const list = useRef<HTMLDivElement>(null)
   const [focused, setFocused] = useState<number>()
   const [said, setSaid] = useState('')
@@ -34,9 +35,15 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('[role=tab]')[index]?.focus())
   }
   const move = (from: number, to: number) => {
-    if (to < 0 || to >= faces.length) return
+    // Pinned tabs stay left of the others.
+    if (!faces[from] || faces[to]?.isPinned !== faces[from].isPinned) return
     change((now) => moveTab(now, from, to), 'replace')
     setSaid(`${faces[from]?.title} is tab ${to + 1} of ${faces.length} now`)
+  }
+  const pin = (index: number) => {
+    const isPinned = !faces[index]?.isPinned
+    change((now) => pinTab(now, index, isPinned), 'replace')
+    setSaid(`${faces[index]?.title} is ${isPinned ? 'pinned' : 'not pinned'} now`)
   }
   const rename = (index: number, label: string | null, byKey: boolean) => {
     if (label !== null) change((now) => renameTab(now, index, label), 'replace')
@@ -50,14 +57,19 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
     const last = faces.length - 1
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     if (step && event.shiftKey) {
+      const isMoved = faces[index + step]?.isPinned === faces[index]?.isPinned
       move(index, index + step)
-      focusTab(Math.min(last, Math.max(0, index + step)))
+      focusTab(isMoved ? index + step : index)
     } else if (step) focusTab((index + step + faces.length) % faces.length)
     else if (event.key === 'Home') focusTab(0)
     else if (event.key === 'End') focusTab(last)
     else if (event.key === 'F2') setRenaming(index)
-    else if (event.key === 'Delete' && close) {
-      close(index)
+    else if (event.key === 'p') {
+      pin(index)
+      focusTab(faces.filter((each, other) => each.isPinned && other !== index).length)
+    } else if (event.key === 'Delete' && faces[index]?.isPinned) setSaid('Pinned. Press P to unpin it first')
+    else if (event.key === 'Delete' && faces.length > 1) {
+      workspace.closeTab(index)
       focusTab(Math.max(0, Math.min(index, last - 1)))
     } else return
     event.preventDefault()
@@ -76,13 +88,14 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
           const isActive = index === active
           const isRenamed = index === renaming
           const { look, ...drag } = dragged(index, face.key)
+          const close = closeOf(index)
           return (
             <div
               key={face.key}
               role="presentation"
               draggable={!isRenamed}
               {...drag}
-              onAuxClick={(event) => event.button === 1 && close?.(index)}
+              onAuxClick={(event) => event.button === 1 && close?.()}
               className={classes(
                 'group relative flex max-w-60 min-w-24 shrink-0 items-center rounded-t-md border border-b-0',
                 isActive ? 'border-line bg-surface-1' : 'border-transparent text-muted hover:bg-surface-1',
@@ -108,7 +121,12 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
                   onKeyDown={(event) => onKeyDown(event, index)}
                 />
               )}
-              {close && !isRenamed && <CloseMark isActive={isActive} onClose={() => close(index)} />}
+              {face.isPinned && !isRenamed && (
+                <TabMark icon={Pin} title="Unpin tab" isShown onClick={() => pin(index)} />
+              )}
+              {close && !isRenamed && (
+                <TabMark icon={X} title="Close tab (the shell keeps running)" isShown={isActive} onClick={close} />
+              )}
             </div>
           )
         })}
@@ -120,7 +138,7 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
   )
 }
 
-const faceOf = ({ label, tree, active }: TerminalTab, { titleOf, statusOf }: Workspace): TabFace => {
+const faceOf = ({ label, tree, active, isPinned }: TerminalTab, { titleOf, statusOf }: Workspace): TabFace => {
   const names = panesOf(tree)
   return {
     key: names[0] as string,
@@ -128,6 +146,7 @@ const faceOf = ({ label, tree, active }: TerminalTab, { titleOf, statusOf }: Wor
     title: label || titleOf(active) || active,
     status: together(names.map(statusOf), statusOf(active)),
     panes: names.length,
+    isPinned,
   }
 }
 
@@ -177,6 +196,7 @@ interface TabFace {
   title: string
   status: PaneStatus
   panes: number
+  isPinned: boolean
 }
 
 const TabButton = ({ face, ...button }: { face: TabFace } & ComponentProps<'button'>) => (
@@ -197,23 +217,31 @@ const TabButton = ({ face, ...button }: { face: TabFace } & ComponentProps<'butt
         <span className="sr-only"> panes</span>
       </span>
     )}
+    {face.isPinned && <span className="sr-only">, pinned</span>}
     <Unseen status={face.status} />
   </button>
 )
 
-/** For the mouse; Delete closes by keyboard. Not a button, because a tablist may only contain tabs. */
-const CloseMark = ({ isActive, onClose }: { isActive: boolean; onClose: () => void }) => (
+interface TabMarkProps {
+  icon: LucideIcon
+  title: string
+  isShown: boolean
+  onClick: () => void
+}
+
+/** For the mouse; the keyboard has Delete and P. Not a button, because a tablist may only contain tabs. */
+const TabMark = ({ icon: Icon, title, isShown, onClick }: TabMarkProps) => (
   <span
     aria-hidden
-    title="Close tab (the shell keeps running)"
+    title={title}
     onMouseDown={(event) => event.preventDefault()}
-    onClick={onClose}
+    onClick={onClick}
     className={classes(
       'absolute right-1 flex size-6 cursor-pointer items-center justify-center rounded-sm text-muted hover:bg-surface-3 hover:text-text',
-      !isActive && 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100',
+      !isShown && 'opacity-0 group-focus-within:opacity-100 group-hover:opacity-100',
     )}
   >
-    <X className="size-3.5" />
+    <Icon className="size-3.5" />
   </span>
 )
 

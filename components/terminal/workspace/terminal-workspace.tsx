@@ -13,6 +13,8 @@ import {
   Minimize,
   Minimize2,
   Pencil,
+  Pin,
+  PinOff,
   Plus,
   SquareTerminal,
   X,
@@ -38,7 +40,7 @@ import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
-import { moveTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
+import { moveTab, pinTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 import { terminalQueries } from '../queries.ts'
 import { PortsDialog, useDevboxPort } from '../tools/devbox-port.tsx'
@@ -94,6 +96,14 @@ export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: T
       />
     )
 
+  if (workspace.isOpeningFolder)
+    return (
+      <TerminalArea>
+        <p role="status" className="text-muted">
+          Opening a terminal in the folder…
+        </p>
+      </TerminalArea>
+    )
   return (
     <>
       <TerminalArea>
@@ -303,7 +313,7 @@ const actions = (workspace: Workspace): MenuItem[] => {
   const move = (label: string, icon: LucideIcon, step: -1 | 1, atEnd: string): MenuItem => ({
     label,
     icon,
-    disabledReason: tabs[active + step] ? null : atEnd,
+    disabledReason: tabs[active + step]?.isPinned === tabs[active]?.isPinned ? null : atEnd,
     onSelect: () => change((now) => moveTab(now, now.active, now.active + step), 'replace'),
   })
   return [
@@ -316,8 +326,14 @@ const actions = (workspace: Workspace): MenuItem[] => {
     },
     'separator',
     { label: 'Rename tab', icon: Pencil, hint: 'F2', onSelect: () => workspace.setRenaming(active) },
-    move('Move tab left', ArrowLeft, -1, 'This is the first tab'),
-    move('Move tab right', ArrowRight, 1, 'This is the last tab'),
+    {
+      label: tabs[active]?.isPinned ? 'Unpin tab' : 'Pin tab',
+      icon: tabs[active]?.isPinned ? PinOff : Pin,
+      hint: 'P',
+      onSelect: () => change((now) => pinTab(now, now.active, !tabs[active]?.isPinned), 'replace'),
+    },
+    move('Move tab left', ArrowLeft, -1, 'Already first'),
+    move('Move tab right', ArrowRight, 1, 'Already last'),
     'separator',
   ]
 }

@@ -1,10 +1,10 @@
 import { usePathname, useRouter, useSearchParams } from 'next/navigation'
 import { useCallback, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react'
 import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
-import { readTab, writeTab } from '#lib/browser/frame/tab-storage.ts'
 import { formatLayout, parseLayout, type TerminalLayout } from '#lib/terminal/layout/layout.ts'
 import type { Detail, RequestKind } from '#lib/terminal/page/requests.ts'
 import { useTerminalRequests } from '../terminal-requests.tsx'
+import { rememberedLayout, rememberLayout } from './remembered-layouts.ts'
 
 type How = 'push' | 'replace'
 
@@ -17,9 +17,12 @@ export const useTerminalLayout = (devboxId: string) => {
   const hasOwnWindow = params.get('full') === '1'
   const [{ layout, refused }, setShown] = useState(() => parseLayout(text))
   const latest = useRef(layout)
+  const isNewFolder = params.get('cwd') !== null
 
   // Reads the address itself: the router reports changes late, merged, or not at all.
   const follow = useEffectEvent(() => {
+    // A folder to open comes without a layout and is added to the one shown.
+    if (search().get('cwd') !== null) return
     const parsed = parseLayout(search().get('t'))
     if (formatLayout(parsed.layout) === formatLayout(latest.current)) return
     latest.current = parsed.layout
@@ -33,7 +36,9 @@ export const useTerminalLayout = (devboxId: string) => {
   useEffect(() => {
     if (text === (search().get('t') ?? '')) follow()
   }, [text])
-  useEffect(() => writeTab(storageKey(devboxId), formatLayout(layout)), [devboxId, layout])
+  useEffect(() => {
+    if (!isNewFolder) rememberLayout(devboxId, formatLayout(layout))
+  }, [devboxId, layout, isNewFolder])
 
   const change: ChangeLayout = (to, how = 'push') => {
     const before = formatLayout(latest.current)
@@ -49,15 +54,13 @@ export const useTerminalLayout = (devboxId: string) => {
 
 const search = () => new URLSearchParams(location.search)
 
-const storageKey = (devboxId: string) => `devdeck:terminals:${devboxId}`
-
 export const useTerminalsHref = (devboxId: string): string => {
   const params = useSearchParams()
   const pathname = usePathname()
   // Re-read on each navigation. The server has no remembered layout.
   const remembered = useSyncExternalStore(
     neverChanges,
-    () => readTab(storageKey(devboxId)) ?? '',
+    () => rememberedLayout(devboxId) ?? '',
     () => '',
   )
   const text = isTerminalPath(pathname) ? params.get('t') : remembered

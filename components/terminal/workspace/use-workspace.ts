@@ -27,6 +27,7 @@ import {
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import type { PaneStatus } from '../pane/use-pane-wiring.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
+import { useNewFolder } from './use-new-folder.ts'
 import { type ChangeLayout, useTerminalLayout } from './use-terminal-layout.ts'
 import type { WorkspaceMove } from './workspace-keys.ts'
 
@@ -88,6 +89,9 @@ export const useWorkspace = (devboxId: string) => {
         return toggleMaximized(tab.active)
     }
   }
+  const isOpeningFolder = useNewFolder(devboxId, { change, add: actions.add }, (name, folder) =>
+    requests.ask(paneOf({ devboxId, name }), 'folder', folder),
+  )
   useServing(devboxId, 'new-tab', actions.open)
   useServing(devboxId, 'split', split)
   const focusedPane = () => paneOf({ devboxId, name: shownTab(latest.current).active })
@@ -99,6 +103,7 @@ export const useWorkspace = (devboxId: string) => {
     devboxId,
     layout,
     hasOwnWindow,
+    isOpeningFolder,
     tab,
     panes,
     alone,
@@ -156,19 +161,26 @@ interface ActionOptions {
 const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: ActionOptions) => {
   const queryClient = useQueryClient()
   const heldQuery = terminalQueries.held(devboxId)
-  const changeIfRoom = (added: number, how: (now: TerminalLayout) => TerminalLayout) => {
-    if (terminalsOf(latest.current).length + added <= maxTerminals) change(how)
+  const changeIfRoom = (
+    added: number,
+    how: (now: TerminalLayout) => TerminalLayout,
+    step?: 'push' | 'replace',
+  ): boolean => {
+    const hasRoom = terminalsOf(latest.current).length + added <= maxTerminals
+    if (hasRoom) change(how, step)
     else
       toast.attention(`A page can show ${maxTerminals} terminals`, {
         description: 'Close one first. Its shell keeps running.',
       })
+    return hasRoom
   }
-  const openExisting = (tab: TerminalTab) => changeIfRoom(panesOf(tab.tree).length, (now) => openTab(now, tab))
+  const openExisting = (tab: TerminalTab) => void changeIfRoom(panesOf(tab.tree).length, (now) => openTab(now, tab))
 
-  /** Adds a terminal under an unused name, so that it doesn't show a running shell. */
-  const add = async (how: (now: TerminalLayout, name: string) => TerminalLayout) => {
+  /** Adds a terminal under an unused name, so that it doesn't show a running shell. Returns the name if there was room. */
+  const add = async (how: (now: TerminalLayout, name: string) => TerminalLayout, step?: 'push' | 'replace') => {
     const held = await queryClient.fetchQuery({ ...heldQuery, staleTime: 0 }).catch(() => [])
-    changeIfRoom(1, (now) => how(now, freeName([...terminalsOf(now), ...held.map(({ name }) => name)])))
+    const name = freeName([...terminalsOf(latest.current), ...held.map((each) => each.name)])
+    return changeIfRoom(1, (now) => how(now, name), step) ? name : undefined
   }
 
   const close = (tab: TerminalTab, how: (now: TerminalLayout) => TerminalLayout) => {
@@ -186,6 +198,7 @@ const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: ActionOpti
   }
 
   return {
+    add,
     open: () => void add((now, name) => openTab(now, singleTab(name))),
     split: (way: SplitDirection, pane?: string) =>
       void add((now, name) => splitPane(now, pane ?? shownTab(now).active, way, name)),

@@ -27,7 +27,7 @@ const throughAddress = (layout: TerminalLayout) =>
 
 describe('parseLayout', () => {
   it('returns one terminal for an empty address', () => {
-    const alone = { tabs: [{ label: '', tree: 'main', active: 'main' }], active: 0 }
+    const alone = { tabs: [{ label: '', tree: 'main', active: 'main', isPinned: false }], active: 0 }
     for (const nothing of [null, '', ',', ',,', '()', '@', ':', '*60', '%', '\0', 'ü'])
       expect(parseLayout(nothing)).toEqual({ layout: alone, refused: [] })
   })
@@ -35,12 +35,18 @@ describe('parseLayout', () => {
   it('reads tabs with labels and the visible one', () => {
     expect(parse('main,@build:Web server,logs')).toEqual({
       tabs: [
-        { label: '', tree: 'main', active: 'main' },
-        { label: 'Web server', tree: 'build', active: 'build' },
-        { label: '', tree: 'logs', active: 'logs' },
+        { label: '', tree: 'main', active: 'main', isPinned: false },
+        { label: 'Web server', tree: 'build', active: 'build', isPinned: false },
+        { label: '', tree: 'logs', active: 'logs', isPinned: false },
       ],
       active: 1,
     })
+  })
+
+  it('reads pinned tabs, which come first', () => {
+    expect(formatLayout(parse('main,@!logs,build,!b.c:x'))).toBe('!logs,!b.c:x,main,build')
+    expect(formatLayout(parse('!main,@b'))).toBe('!main,@b')
+    expect(formatLayout(parse('!@a,b'))).toBe('!a,b')
   })
 
   it('reads nested splits with shares and focus', () => {
@@ -103,7 +109,10 @@ describe('formatLayout', () => {
   it('round-trips any label', () => {
     const labels = ['a,b', 'a~b', '~', ',', '@x', 'a:b.c/d*60', '%2C', '+', '日本 🚀', '&t=x#y', '\u202Eevil']
     for (const label of labels) {
-      const layout = { tabs: [{ label, tree: 'main', active: 'main' }, ...parse('a*70.(b/@c)').tabs], active: 1 }
+      const layout = {
+        tabs: [{ label, tree: 'main', active: 'main', isPinned: false }, ...parse('a*70.(b/@c)').tabs],
+        active: 1,
+      }
       expect(parse(formatLayout(layout))).toEqual(layout)
       expect(throughAddress(layout)).toEqual(layout)
     }

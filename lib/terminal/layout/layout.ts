@@ -12,6 +12,8 @@ export interface TerminalTab {
   tree: PaneTree
   /** Session with keyboard focus while the tab is visible. */
   active: string
+  /** Stays left of the others, and isn't closed by accident. */
+  isPinned: boolean
 }
 
 /** A session name, or a split. */
@@ -36,7 +38,7 @@ export const maxLabelLength = 40
 export const minShare = 5
 export const firstTerminal = 'main'
 
-export const singleTab = (name: string): TerminalTab => ({ label: '', tree: name, active: name })
+export const singleTab = (name: string): TerminalTab => ({ label: '', tree: name, active: name, isPinned: false })
 /** Servers reject longer addresses. */
 const maxText = 8192
 const defaultLayout: TerminalLayout = { tabs: [singleTab(firstTerminal)], active: 0 }
@@ -44,7 +46,8 @@ const defaultLayout: TerminalLayout = { tabs: [singleTab(firstTerminal)], active
 /**
  * Parses the `t` parameter. Tabs are separated by commas; `a.b` puts b beside a, `a/b` below it, parentheses group,
  * `*60` sets a share of 60 percent, `:` starts a label, in which `~` escapes comma and tilde. `@` marks the visible
- * tab or focused pane (default: the first): `main,@(build*60/test).@logs:Web server`. Anything invalid is skipped.
+ * tab or focused pane (default: the first), `!` a pinned tab: `!main,@(build*60/test).@logs:Web server`. Anything
+ * invalid is skipped.
  * `refused` lists sessions over the limit.
  */
 export const parseLayout = (text: string | null | undefined): { layout: TerminalLayout; refused: string[] } => {
@@ -59,23 +62,31 @@ export const parseLayout = (text: string | null | undefined): { layout: Terminal
     return false
   }
   const tabs: TerminalTab[] = []
-  let active: number | undefined
+  let active: TerminalTab | undefined
   for (const part of (text ?? '').slice(0, maxText).match(/(?:~.|[^,])+/gsu) ?? []) {
-    const [, mark, head = '', label = ''] = /^\s*(@?)([^:]*):?(.*)$/su.exec(part) ?? []
+    const [, marks = '', head = '', label = ''] = /^\s*([@!]*)([^:]*):?(.*)$/su.exec(part) ?? []
     const { tree, active: pane } = new TreeReader(head, admit).read()
     if (tree === null) continue
-    if (mark) active ??= tabs.length
-    tabs.push({ label: cleanLabel(label.replace(/~(.?)/gsu, '$1')), tree, active: pane ?? firstOf(tree) })
+    tabs.push({
+      label: cleanLabel(label.replace(/~(.?)/gsu, '$1')),
+      tree,
+      active: pane ?? firstOf(tree),
+      isPinned: marks.includes('!'),
+    })
+    if (marks.includes('@')) active ??= tabs.at(-1)
   }
-  return { layout: tabs.length === 0 ? defaultLayout : { tabs, active: active ?? 0 }, refused }
+  if (tabs.length === 0) return { layout: defaultLayout, refused }
+  const shown = active ?? tabs[0]
+  const inOrder = [...tabs.filter(({ isPinned }) => isPinned), ...tabs.filter(({ isPinned }) => !isPinned)]
+  return { layout: { tabs: inOrder, active: inOrder.indexOf(shown as TerminalTab) }, refused }
 }
 
 /** Inverse of `parseLayout`; empty for the default layout. */
 export const formatLayout = ({ tabs, active }: TerminalLayout): string => {
   const text = tabs
-    .map(({ label, tree, active: pane }, index) => {
+    .map(({ label, tree, active: pane, isPinned }, index) => {
       const marked = pane === firstOf(tree) ? undefined : pane
-      return `${index === active && index > 0 ? '@' : ''}${formatTree(tree, marked)}${label && `:${label.replace(/[~,]/g, '~$&')}`}`
+      return `${index === active && index > 0 ? '@' : ''}${isPinned ? '!' : ''}${formatTree(tree, marked)}${label && `:${label.replace(/[~,]/g, '~$&')}`}`
     })
     .join(',')
   return text === firstTerminal ? '' : text

@@ -47,6 +47,16 @@ describe('a layout changes:', () => {
     expect(changed('a,b', (it) => moves.moveTab(it, 5, 0))).toBe('a,b')
   })
 
+  it('keeps pinned tabs to the left of the others', () => {
+    expect(changed('a,b,@c', (it) => moves.pinTab(it, 2, true))).toBe('!c,a,b')
+    expect(changed('!c,a,@b', (it) => moves.pinTab(it, 1, true))).toBe('!c,!a,@b')
+    expect(changed('@!c,!a,b', (it) => moves.pinTab(it, 0, false))).toBe('!a,@c,b')
+    expect(changed('!a,b', (it) => moves.pinTab(it, 0, true))).toBe('!a,b')
+    expect(changed('!a,!b,c', (it) => moves.moveTab(it, 0, 2))).toBe('!b,@!a,c')
+    expect(changed('!a,b,c', (it) => moves.moveTab(it, 2, 0))).toBe('!a,c,b')
+    expect(changed('!a,!b,c', (it) => moves.openTab(it, singleTab('d')))).toBe('!a,!b,@d,c')
+  })
+
   it('shows the tab of an activated pane', () => {
     expect(changed('a,b.c', (it) => moves.activatePane(it, 'c'))).toBe('a,@b.@c')
     expect(changed('a,b.c', (it) => moves.activatePane(it, 'x'))).toBe('a,b.c')

@@ -29,7 +29,7 @@ export const openTab = (layout: TerminalLayout, tab: TerminalTab): TerminalLayou
   const shown = terminalsOf(layout)
   const already = panesOf(tab.tree).find((name) => shown.includes(name))
   if (already) return activatePane(layout, already)
-  const at = layout.active + 1
+  const at = Math.max(layout.active + 1, pinnedCount(layout))
   return { tabs: layout.tabs.toSpliced(at, 0, tab), active: at }
 }
 
@@ -62,13 +62,30 @@ export const closeTab = ({ tabs, active }: TerminalLayout, index: number): Termi
   return { tabs: tabs.toSpliced(index, 1), active: index < active ? active - 1 : Math.min(active, tabs.length - 2) }
 }
 
-/** Moves a tab; the visible tab stays visible. */
-export const moveTab = ({ tabs, active }: TerminalLayout, from: number, to: number): TerminalLayout => {
+const pinnedCount = ({ tabs }: TerminalLayout): number => tabs.filter(({ isPinned }) => isPinned).length
+
+/** Moves a tab among the pinned ones or among the others; the visible tab stays visible. */
+export const moveTab = (layout: TerminalLayout, from: number, to: number): TerminalLayout => {
+  const { tabs, active } = layout
   const moved = tabs[from]
   const shown = tabs[active]
-  if (!moved || !shown) return { tabs, active }
-  const next = tabs.toSpliced(from, 1).toSpliced(Math.min(tabs.length - 1, Math.max(0, to)), 0, moved)
+  if (!moved || !shown) return layout
+  const pinned = pinnedCount(layout)
+  const [first, last] = moved.isPinned ? [0, pinned - 1] : [pinned, tabs.length - 1]
+  const next = tabs.toSpliced(from, 1).toSpliced(Math.min(last, Math.max(first, to)), 0, moved)
   return { tabs: next, active: next.indexOf(shown) }
+}
+
+/** A pinned tab goes after the other pinned ones; an unpinned one before the rest. */
+export const pinTab = (layout: TerminalLayout, index: number, isPinned: boolean): TerminalLayout => {
+  const tab = layout.tabs[index]
+  if (!tab || tab.isPinned === isPinned) return layout
+  const to = pinnedCount(layout) - (isPinned ? 0 : 1)
+  return moveTab(
+    changeTab(layout, index, () => ({ ...tab, isPinned })),
+    index,
+    to,
+  )
 }
 
 export const renameTab = (layout: TerminalLayout, index: number, label: string): TerminalLayout =>

@@ -5,6 +5,8 @@ interface Requests {
   split: SplitDirection
   /** Text for the prompt of a pane, or of the focused one; see `promptText`. */
   prompt: string
+  /** A folder for a new shell to change to. */
+  folder: string
   find: undefined
   settings: undefined
   links: undefined
