@@ -56,8 +56,10 @@ const fixedTerminalShortcuts: readonly Shown[] = [
   { keys: keyCaps('ctrl+shift+v'), action: 'Paste' },
   { keys: ['Ctrl', 'Shift', '1…8'], action: 'Show the tab at that position' },
   { keys: ['F2'], action: 'Rename the focused tab' },
+  { keys: ['P'], action: 'Pin or unpin the focused tab' },
   { keys: ['Delete'], action: 'Close the focused tab; its shell keeps running' },
   { keys: ['Shift', '←→'], action: 'Move the focused tab' },
+  { keys: ['Shift', 'F10'], action: 'Open the terminal’s menu' },
 ]
 
 const ShortcutSection = ({ title, shortcuts }: { title: string; shortcuts: readonly Shown[] }) => (

@@ -3,7 +3,7 @@ import { quotePath } from '#components/files/file-path.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { promptText } from '#lib/terminal/page/paste.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
-import { useServing } from '../terminal-requests.tsx'
+import { useServing, useTerminalRequests } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 /** A new shell enables bracketed paste with its first prompt; some never do. */
@@ -19,11 +19,21 @@ export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => v
     leaving.current = new AbortController()
     return () => leaving.current.abort()
   }, [])
-  const write = async (text: string, put: (text: string, isAtPrompt: boolean) => void, waitMs = promptTimeoutMs) => {
-    const problem = await writeAtPrompt(opened, text, put, waitMs, leaving.current.signal)
-    if (problem) toast.attention('Nothing was sent to the terminal', { description: problem })
+  const requests = useTerminalRequests()
+  const write = async (
+    request: 'prompt' | 'folder',
+    detail: string,
+    text: string,
+    put: (text: string, isAtPrompt: boolean) => void,
+    waitMs?: number,
+  ) => {
+    const { signal } = leaving.current
+    const problem = await writeAtPrompt(opened, text, put, waitMs, signal)
+    // The pane was closed first, or React mounted it twice.
+    if (signal.aborted) requests.ask(paneOf(opened), request, detail)
+    else if (problem) toast.attention('Nothing was sent to the terminal', { description: problem })
   }
-  useServing(paneOf(opened), 'prompt', (text) => void write(text, offer))
+  useServing(paneOf(opened), 'prompt', (text) => void write('prompt', text, text, offer))
   useServing(paneOf(opened), 'folder', (folder) => {
     const change = (text: string, isAtPrompt: boolean) => {
       // One quoted word of a known command can run by itself, unless it looks different from what it is.
@@ -31,7 +41,7 @@ export const usePromptLine = (opened: OpenedTerminal, offer: (text: string) => v
       opened.paste(text)
       opened.terminal.input('\r')
     }
-    void write(`cd -- ${quotePath(folder)}`, change, newShellTimeoutMs)
+    void write('folder', folder, `cd -- ${quotePath(folder)}`, change, newShellTimeoutMs)
   })
 }
 
@@ -40,7 +50,7 @@ const writeAtPrompt = async (
   opened: OpenedTerminal,
   text: string,
   put: (text: string, isAtPrompt: boolean) => void,
-  waitMs: number,
+  waitMs: number | undefined,
   signal: AbortSignal,
 ) => {
   const { session, terminal } = opened
@@ -48,7 +58,7 @@ const writeAtPrompt = async (
   if (signal.aborted) return undefined
   if (!session.isLive) return 'It is not connected.'
   if (session.state.role === 'watcher') return 'You are only watching. Take over first.'
-  const soon = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+  const soon = AbortSignal.any([signal, AbortSignal.timeout(waitMs ?? promptTimeoutMs)])
   const isAsking = () => terminal.modes.bracketedPasteMode
   const onParsed = (changed: () => void) => {
     const listener = terminal.onWriteParsed(changed)

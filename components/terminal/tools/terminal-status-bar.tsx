@@ -101,7 +101,7 @@ const TerminalViewers = ({ opened }: { opened: OpenedTerminal }) => {
       trigger={
         <BarButton
           icon={Users}
-          label="viewers"
+          label="Viewers"
           name={`${viewers.length} viewers of this terminal`}
           figure={viewers.length}
         />
