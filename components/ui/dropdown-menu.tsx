@@ -67,7 +67,7 @@ export const DropdownMenu = ({
             event.preventDefault()
             onClosed()
           }}
-          className="animate-appear z-50 max-w-80 min-w-48 rounded-md bg-overlay p-1 shadow-overlay"
+          className="animate-appear z-50 max-h-(--radix-dropdown-menu-content-available-height) max-w-80 min-w-48 overflow-y-auto rounded-md bg-overlay p-1 shadow-overlay"
         >
           {items.map((item, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: items don't change while the menu is open
