@@ -175,17 +175,18 @@ interface DevboxListProps {
 export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
   const { data: evictions } = useQuery({ ...alertQueries.feed(), select: byDevbox })
   const keptAlive = useKeptAlive()
+  const cluster = useCluster()
+  const hasCluster = cluster !== null
   const list = useListQuery(
     source,
-    useMemo(() => columnsFor(defaultParams, evictions, keptAlive, true), [evictions, keptAlive]),
+    useMemo(() => columnsFor(defaultParams, evictions, keptAlive, hasCluster), [evictions, keptAlive, hasCluster]),
   )
   const { params, rows, loaded, onNearEnd } = list
   // Undefined until the dialog is first opened; after that it stays mounted and keeps what was typed.
   const [isCreating, setIsCreating] = useState<boolean>()
   const actions = useDevboxActions()
-  const cluster = useCluster()
   const columns = useColumns(
-    useMemo(() => columnsFor(params, evictions, keptAlive, cluster !== null), [params, evictions, keptAlive, cluster]),
+    useMemo(() => columnsFor(params, evictions, keptAlive, hasCluster), [params, evictions, keptAlive, hasCluster]),
     list,
     'devboxColumns',
     savedColumns,

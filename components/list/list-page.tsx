@@ -188,7 +188,7 @@ const RefreshedAt = ({ ms }: { ms: number }) => {
   const zone = useShownZone()
   return (
     // Wide enough for most values, so that its neighbors don't move.
-    <p className="min-w-60">
+    <p className="min-w-48">
       <span className="tabular">{`As of ${formatTimeOfDay(ms, zone).slice(0, 8)} ${formatZone(ms, zone)},`}</span>{' '}
       <RelativeTime ms={ms} />
     </p>
