@@ -159,7 +159,9 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
       busy: isPlaceholderData,
       inView,
       sort: readSort(params.sort, columns),
-      onSort: (next: Sort | null) => filter({ sort: next ? writeSort(next) : undefined } as Partial<Params>, 'push'),
+      ...(columns.length > 0 && {
+        onSort: (next: Sort | null) => filter({ sort: next ? writeSort(next) : undefined } as Partial<Params>, 'push'),
+      }),
       order: 'newest first',
     },
     selection: { selected: selection, onChange: setSelection },

@@ -20,7 +20,7 @@ export interface ViewMenuProps<Row extends RowData> {
   list: {
     address: string
     sortColumns: readonly Column<Row>[]
-    table: { sort: Sort | null; onSort: (sort: Sort | null) => void }
+    table: { sort: Sort | null; onSort?: (sort: Sort | null) => void }
   }
 }
 
@@ -37,10 +37,10 @@ export const ViewMenu = <Row extends RowData>({ list }: ViewMenuProps<Row>) => {
   const { sort, onSort } = list.table
   const views = (opened?.views ?? []).filter(({ href }) => pathOf(href) === pathOf(address))
   const items: MenuItem[] = [
-    { heading: 'Sort by' },
+    ...(onSort ? [{ heading: 'Sort by' }] : []),
     ...sortColumns.flatMap((column): MenuItem[] => {
       const { id = '', header } = column
-      if (!('accessorFn' in column || 'accessorKey' in column) || typeof header !== 'string') return []
+      if (!onSort || !('accessorFn' in column || 'accessorKey' in column) || typeof header !== 'string') return []
       const isSorted = sort?.column === id
       return [
         {

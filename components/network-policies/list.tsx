@@ -49,6 +49,7 @@ const source = {
   nouns: 'network policies',
   params: PolicySearchParams,
   path: paths.networkPolicies,
+  columns: columnsFor(() => undefined),
   queryOf: policyQueryOf,
   list: (query: NetworkPolicyListQuery) => policyQueries.list(query),
   matches: policyMatches,
@@ -127,7 +128,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
       >
         <DataTable
           {...list.table}
-          caption="Network policies, newest first"
+          caption="Network policies"
           columns={columns.shown}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}

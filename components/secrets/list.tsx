@@ -55,6 +55,7 @@ const source = {
   nouns: 'secrets',
   params: SecretSearchParams,
   path: paths.secrets,
+  columns: columnsFor(() => undefined),
   queryOf: () => ({}),
   list: () => secretQueries.list(),
   arrange: (rows: readonly Secret[], { search }: SecretSearchParams) =>
@@ -133,7 +134,7 @@ export const SecretList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
       >
         <DataTable
           {...list.table}
-          caption="Secrets, newest first"
+          caption="Secrets"
           columns={columns.shown}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           rowActions={(secret) => (

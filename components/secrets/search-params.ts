@@ -4,6 +4,7 @@ import type { Secret } from '#lib/contract/secrets.ts'
 export const SecretSearchParams = z.object({
   /** The API has no search, so the page searches the loaded rows. */
   search: z.optional(z.string().check(z.maxLength(256))),
+  sort: z.optional(z.string()),
   columns: z.optional(z.string()),
 })
 export type SecretSearchParams = z.output<typeof SecretSearchParams>
