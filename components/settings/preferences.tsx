@@ -50,9 +50,6 @@ export const Preferences = () => {
         ]}
         onPick={(picked) => applyPreference('letters', picked)}
       />
-      <ButtonLink size="sm" href={paths.shortcuts()} prefetch={false}>
-        Change keyboard shortcuts
-      </ButtonLink>
       <OwnName />
       <Notifications />
     </section>
