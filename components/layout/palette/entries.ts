@@ -20,6 +20,14 @@ export interface PaletteEntry {
   items?: readonly PaletteEntry[] | undefined
 }
 
+/** Entries under a heading, and what to say below them. */
+export interface PaletteSection {
+  heading: string
+  kind?: 'recent' | 'page'
+  entries: readonly PaletteEntry[]
+  notes?: readonly string[]
+}
+
 /** 4: the whole text, 3: its start, 2: the start of a word, 1: all words somewhere, 0: no match. */
 export type Rank = 0 | 1 | 2 | 3 | 4
 
