@@ -75,6 +75,8 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     '/activity',
     '/snapshots',
     '/blueprints',
+    '/agents',
+    '/objects',
     '/settings/secrets',
     '/settings/network-policies',
   ]

@@ -92,3 +92,75 @@ test('a network policy is created, edited and deleted, and its rules are checked
   await confirm.getByRole('button', { name: 'Delete network policy' }).click()
   await expect(page.getByRole('heading', { name: 'No network policies yet' })).toBeVisible()
 })
+
+test('an object is uploaded, found by its metadata, downloaded, mounted by a devbox and deleted', async ({
+  signedIn: page,
+  product: { url, service },
+}) => {
+  await open(page, `${url}/objects`)
+  await page.getByRole('button', { name: 'Upload object' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Upload object' }).click()
+  await expect(dialog.getByRole('alert')).toHaveText('Choose a file')
+  await dialog
+    .getByLabel('File')
+    .setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('kept in an object') })
+  await expect(dialog.getByRole('combobox', { name: 'Type' })).toHaveValue('text')
+  await dialog.getByRole('button', { name: 'Add metadata' }).click()
+  await dialog.getByRole('textbox', { name: /key 1$/ }).fill('env')
+  await dialog.getByRole('textbox', { name: /value 1$/ }).fill('ci')
+  await dialog.getByRole('button', { name: 'Upload object' }).click()
+  await page
+    .getByRole('row', { name: /notes\.txt/ })
+    .getByRole('link', { name: 'env=ci' })
+    .click()
+  await expect(page.getByRole('list', { name: 'Active filters' })).toContainText('env=ci')
+  await page.getByRole('button', { name: 'notes.txt', exact: true }).click()
+  const downloading = page.waitForEvent('download')
+  await dialog.getByRole('link', { name: 'Download' }).click()
+  const download = await downloading
+  expect(download.suggestedFilename()).toBe('notes.txt')
+  expect((await (await download.createReadStream()).toArray()).join('')).toBe('kept in an object')
+
+  await dialog.getByRole('button', { name: 'Create devbox' }).click()
+  const create = page.getByRole('dialog', { name: 'Create devbox' })
+  await expect(create.getByRole('textbox', { name: 'Path of mount 1' })).toHaveValue('~/notes.txt')
+  await create.getByRole('button', { name: 'Create devbox' }).click()
+  await page.waitForURL(/\/devboxes\/dbx_\w+/)
+  const id = /dbx_\w+/.exec(page.url())?.[0] ?? ''
+  await service.devboxes.waitForStatus({ params: { id }, body: { statuses: ['running'] } })
+  const { stdout } = await service.executions.executeSync({ params: { id }, body: { command: 'cat notes.txt' } })
+  expect(stdout).toBe('kept in an object')
+
+  await open(page, `${url}/objects`)
+  await page.getByRole('button', { name: 'notes.txt', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Delete object' }).click()
+  await page.getByRole('dialog', { name: 'Delete notes.txt?' }).getByRole('button', { name: 'Delete object' }).click()
+  await expect(page.getByRole('heading', { name: 'No objects yet' })).toBeVisible()
+  await service.devboxes.shutdown({ params: { id } })
+})
+
+test('an agent is created, offered to a new devbox and deleted', async ({ signedIn: page, product: { url } }) => {
+  await open(page, `${url}/agents`)
+  await page.getByRole('button', { name: 'Create agent' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('reviewer')
+  await dialog.getByRole('textbox', { name: 'Package', exact: true }).fill('--global')
+  await dialog.getByRole('button', { name: 'Create agent' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('start with -')
+  await dialog.getByRole('textbox', { name: 'Package', exact: true }).fill('@acme/agent')
+  await dialog.getByRole('textbox', { name: /^Package version/ }).fill('1.2')
+  await dialog.getByRole('button', { name: 'Create agent' }).click()
+  await expect(page.getByRole('cell', { name: 'npm @acme/agent@1.2' })).toBeVisible()
+
+  await page.getByRole('button', { name: 'reviewer', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Create devbox' }).click()
+  const create = page.getByRole('dialog', { name: 'Create devbox' })
+  await expect(create.getByRole('combobox', { name: 'Agent of mount 1' }).locator('option:checked')).toHaveText(
+    'reviewer',
+  )
+  await create.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.getByRole('button', { name: 'Delete agent' }).click()
+  await page.getByRole('dialog', { name: 'Delete reviewer?' }).getByRole('button', { name: 'Delete agent' }).click()
+  await expect(page.getByRole('heading', { name: 'No agents yet' })).toBeVisible()
+})

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon } from 'lucide-react'
 import {
+  Bot,
   Box,
   Camera,
   ChartLine,
@@ -12,6 +13,7 @@ import {
   KeyRound,
   Layers,
   ListChecks,
+  Package,
   ScrollText,
   Server,
   Settings,
@@ -42,6 +44,8 @@ export const destinations: readonly Destination[] = [
   { label: 'Axons', href: paths.axons(), icon: Waypoints, keys: ['g', 'a'] },
   { label: 'Snapshots', href: paths.snapshots(), icon: Camera, keys: ['g', 's'] },
   { label: 'Blueprints', href: paths.blueprints(), icon: DraftingCompass, keys: ['g', 'l'] },
+  { label: 'Agents', href: paths.agents(), icon: Bot, keys: ['g', 'i'], needs: 'agents.list' },
+  { label: 'Objects', href: paths.objects(), icon: Package, keys: ['g', 'k'], needs: 'objects.list' },
   { label: 'Cluster', href: paths.cluster(), icon: Server, keys: ['g', 'u'], needsCluster: true },
   { label: 'Recordings', href: paths.recordings(), icon: Clapperboard, keys: ['g', 'c'] },
   { label: 'Benchmark jobs', href: paths.benchmarkJobs(), icon: Trophy, keys: ['g', 'j'], startsGroup: true },

@@ -17,7 +17,14 @@ import type { Devbox, DevboxCreate } from '#lib/contract/devboxes.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 import { devboxMutations } from '../queries.ts'
 import { FormText } from './form-fields.tsx'
-import { DevboxForm, type DevboxFormValues, emptyValues, fieldOfPath, formValuesLike } from './form-schema.ts'
+import {
+  DevboxForm,
+  type DevboxFormValues,
+  emptyValues,
+  fieldOfPath,
+  formValuesLike,
+  type MountRow,
+} from './form-schema.ts'
 import {
   EnvironmentFields,
   LifetimeFields,
@@ -34,10 +41,19 @@ export interface CreateDevboxDialogProps {
   snapshot?: Pick<Snapshot, 'id' | 'name'>
   blueprint?: Pick<Blueprint, 'id' | 'name'>
   like?: Devbox
+  /** An object or agent to mount. */
+  mount?: MountRow
 }
 
 /** Keeps its values when it is closed or the request fails, until a devbox is created. */
-export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, blueprint, like }: CreateDevboxDialogProps) => {
+export const CreateDevboxDialog = ({
+  open,
+  onOpenChange,
+  snapshot,
+  blueprint,
+  like,
+  mount,
+}: CreateDevboxDialogProps) => {
   const router = useRouter()
   const form = useForm<DevboxFormValues, unknown, DevboxCreate>({
     resolver: zodResolver(DevboxForm),
@@ -47,6 +63,7 @@ export const CreateDevboxDialog = ({ open, onOpenChange, snapshot, blueprint, li
           ...emptyValues,
           ...(snapshot && { source: 'snapshot', snapshot: snapshot.id }),
           ...(blueprint && { source: 'blueprint', blueprint: blueprint.id }),
+          ...(mount && { mounts: [mount] }),
         },
   })
   const create = useMutation(devboxMutations.create())

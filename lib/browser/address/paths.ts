@@ -1,3 +1,4 @@
+import type { AgentListQuery } from '#lib/contract/agents.ts'
 import type { AxonListQuery } from '#lib/contract/axons.ts'
 import type { BenchmarkJobListQuery } from '#lib/contract/benchmark-jobs.ts'
 import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
@@ -5,6 +6,7 @@ import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import type { BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
 import type { NetworkPolicyListQuery } from '#lib/contract/network-policies.ts'
+import type { ObjectListQuery } from '#lib/contract/objects.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
 import type { SnapshotListQuery } from '#lib/contract/snapshots.ts'
 import { encodePath } from './encode-path.ts'
@@ -48,6 +50,9 @@ export const paths = {
   snapshot: (id: string) => `/snapshots${searchOf({ snapshot: id })}`,
   blueprints: (query: Partial<BlueprintListQuery> = {}) => `/blueprints${searchOf(query, pageDefaults)}`,
   blueprint: (id: string, tab?: 'log') => `/blueprints/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}`,
+  agents: (query: Partial<AgentListQuery> & { scope?: string | undefined } = {}) =>
+    `/agents${searchOf(query, pageDefaults)}`,
+  objects: (query: Partial<ObjectListQuery> = {}) => `/objects${searchOf(query, pageDefaults)}`,
   axons: (query: Partial<AxonListQuery> = {}) => `/axons${searchOf(query, pageDefaults)}`,
   axon: (id: string, tab?: 'events' | 'sql', event?: number) =>
     `/axons/${encodeURIComponent(id)}${tab ? `/${tab}` : ''}${searchOf({ event })}`,

@@ -9,6 +9,8 @@ export const preferenceCookies = {
   blueprintColumns: 'devdeck_blueprint_columns',
   secretColumns: 'devdeck_secret_columns',
   policyColumns: 'devdeck_policy_columns',
+  agentColumns: 'devdeck_agent_columns',
+  objectColumns: 'devdeck_object_columns',
   jobColumns: 'devdeck_job_columns',
   runColumns: 'devdeck_run_columns',
   scenarioColumns: 'devdeck_scenario_columns',

@@ -1,0 +1,3 @@
+import { uploadObject } from '#lib/gateway/objects/objects.ts'
+
+export const POST = (request: Request) => uploadObject(request)

@@ -1,0 +1,7 @@
+import * as z from 'zod/mini'
+import { ObjectListQuery } from '#lib/contract/objects.ts'
+
+export const ObjectSearchParams = z.extend(ObjectListQuery, { columns: z.optional(z.string()) })
+export type ObjectSearchParams = z.output<typeof ObjectSearchParams>
+
+export const objectQueryOf = ({ columns: _, ...query }: ObjectSearchParams): ObjectListQuery => query
