@@ -11,7 +11,7 @@ export default {
   // Types are checked by `npm run types`. A start must not fail on page types that an older dev server left in .next/dev.
   typescript: { ignoreBuildErrors: true },
   // node-pty and ws are only ever loaded by server.ts; keep them out of the route bundles.
-  serverExternalPackages: ['rate-limiter-flexible', 'undici', 'ws'],
+  serverExternalPackages: ['rate-limiter-flexible', 'undici', 'web-push', 'ws'],
   devIndicators: false,
   // One line per request in development would bury the console's own.
   logging: { incomingRequests: false },

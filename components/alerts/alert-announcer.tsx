@@ -38,6 +38,11 @@ export const AlertAnnouncer = ({ account }: { account: string }) => {
     handleNotificationClicks(account, (path) => router.push(path), leaving.signal)
     return () => leaving.abort()
   }, [account, router])
+  // The subscription of this browser ends with its session, and continues with the next one.
+  useEffect(() => {
+    if (globalThis.Notification?.permission !== 'granted') return
+    void import('./push/push-browser.ts').then(({ renewPush }) => renewPush()).catch(() => undefined)
+  }, [])
   // Changes with the alerts and when a silence ends.
   const alarms = useClock((nowMs) =>
     audibleAlerts(feed, nowMs)

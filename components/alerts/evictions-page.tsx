@@ -30,6 +30,7 @@ import { Receivers } from './receivers/receivers.tsx'
 import { Silences } from './silences.tsx'
 
 const SilenceDialog = dynamic(async () => (await import('./silences.tsx')).SilenceDialog)
+const PushAlerts = dynamic(async () => (await import('./push/push-alerts.tsx')).PushAlerts)
 const DrillDialog = dynamic(async () => (await import('./drill-dialog.tsx')).DrillDialog)
 
 interface EvictionsPageProps {
@@ -98,6 +99,7 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
         <div className="space-y-8">
           <Silences onAdd={() => setSilencing({})} />
           <BrowserAlerts account={account} />
+          <PushAlerts />
         </div>
         <StreamHealth />
       </div>
@@ -179,11 +181,12 @@ const BrowserAlerts = ({ account }: { account: string }) => {
         This browser
       </h2>
       <p className="text-muted">
-        Each alert is announced in one tab, with reminders 10 and 2 minutes before the deadline. With no tab open, only{' '}
+        Each alert is announced in one tab, with reminders 10 and 2 minutes before the deadline. With no tab open, only
+        push and{' '}
         <a href="#receivers" className="text-accent underline">
           receivers
         </a>{' '}
-        are notified.
+        announce alerts.
       </p>
       <Facts>
         <Fact label="Notifications">

@@ -2,7 +2,7 @@ import { alertSettings } from './alert-settings.ts'
 
 // Shown through a service worker, which phones require.
 
-const workerPath = '/alert-worker.js'
+export const workerPath = '/alert-worker.js'
 
 export interface AlertNotification {
   title: string

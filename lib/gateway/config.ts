@@ -105,6 +105,12 @@ const Environment = z.object({
     text('30').check(z.regex(/^[1-9]\d{0,3}$/, 'must be a number of seconds from 1 to 9999')),
     z.transform(Number),
   ),
+  DEVDECK_PUSH_SERVICES: list.check(
+    z.refine(
+      (origins: string[]) => origins.every(isOrigin),
+      'must be one or more origins such as https://push.example.com',
+    ),
+  ),
   DEVDECK_ORIGIN: list.check(
     z.refine(
       (origins: string[]) => origins.every(isOrigin),
@@ -168,6 +174,8 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
       /** Whether those may have private addresses. */
       arePrivateAllowed: parsed.data.DEVDECK_PRIVATE_RECEIVERS === '1',
     },
+    /** Origins of push services besides the well-known ones, which may be private. */
+    pushServices: parsed.data.DEVDECK_PUSH_SERVICES.map((service) => new URL(service).origin),
     /** Unspecified: how long a terminal without viewers stays connected to its shell. */
     terminalGraceMs: 10 * 60_000,
     /** Whether people may share reports by links that need no account. */

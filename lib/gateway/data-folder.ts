@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** The console's own files; `service` belongs to the local service. */
-const consoleFiles = /^(session-secret|\w+\.sqlite(-wal|-shm|-journal)?)$/
+const consoleFiles = /^(session-secret|push-keys|\w+\.sqlite(-wal|-shm|-journal)?)$/
 
 /** Creates the data folder if necessary, and makes it and the console's files in it private. */
 export const makeDataFolder = (path: string): void => {

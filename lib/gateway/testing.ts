@@ -74,6 +74,7 @@ export const startConsole = async (
     logRequests: false,
     metrics: undefined,
     areSharesEnabled: true,
+    pushServices: [],
     terminalGraceMs: 600_000,
     isTrustedProxy: () => false,
     bodyStillMs: 30_000,

@@ -145,12 +145,16 @@ export const requireCaller = (request: Request, kind: 'read' | 'write'): Promise
   return requireSignedIn(header)
 }
 
+/** Called with the id of each session that ends by signing out. */
+export const sessionEndListeners = slot('sessionEndListeners', () => new Set<(sid: string) => void>())
+
 /** Invalidates every cookie of the session and ends its streams. `isReplaced`: another account took its place. */
 export const revoke = (sid: string, isReplaced = false): void => {
   // No cookie of the session was sealed later than now, so none outlives this.
   revokedSessions().add(sid, Date.now() + (idleSeconds + 60) * 1000, isReplaced)
   for (const [seal, { session }] of unsealedSessions()) if (session.sid === sid) unsealedSessions().delete(seal)
   endStreams('signed out', sid)
+  for (const listener of sessionEndListeners()) listener(sid)
 }
 
 const isReplaced = async (header: ReadHeader): Promise<boolean> => {

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
 import { personLabel } from '../accounts/person.ts'
+import { sessionEndListeners } from '../accounts/session-cookie.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { logError } from '../observability/log.ts'
@@ -19,6 +20,7 @@ export const alerts = slot(
   'alerts',
   () => {
     const { config, service } = registry()
+    sessionEndListeners().add(removePushOf)
     return {
       books: new Map<string, AlertBook>(),
       store: new AlertStore(config.dataDir),
@@ -31,6 +33,17 @@ export const alerts = slot(
     store.close()
   },
 )
+
+/** A browser that signs out gets no push any more. */
+const removePushOf = (sid: string): void => {
+  const { store, books } = alerts()
+  for (const { account, receiver } of store.outbox.receivers()) {
+    if (receiver.push?.sid !== sid) continue
+    const book = [...books].find(([id]) => storedAccount(id) === account)?.[1]
+    if (book) book.receivers.remove(receiver.id)
+    else store.outbox.deleteReceiver(account, receiver.id)
+  }
+}
 
 /** Accounts of different services share the store. */
 const storedAccount = (id: string) => `${serviceIdentity()} ${id}`
@@ -73,10 +86,13 @@ export const updateAlerts: ProxyHook = ({ endpoint, params: { id }, session, hea
 /** Watches every account that has receivers, even with no page open. Retries until `signal` aborts. */
 export const startReceivers = async (signal: AbortSignal): Promise<void> => {
   const { store, configured } = alerts()
-  const stored = store.outbox.receivers().filter(({ account }) => account.startsWith(storedAccount('')))
+  const stored = store.outbox
+    .receivers()
+    .filter(({ account }) => account.startsWith(storedAccount('')))
+    .filter(({ receiver: { push } }) => push === undefined || push.expires_ms > Date.now())
   const opened = await Promise.all(stored.map(({ receiver }) => unseal(receiver.sealed)))
   for (const [index, { receiver }] of stored.entries())
-    if (!opened[index])
+    if (!opened[index] && !receiver.push)
       logError(`Receiver ${receiver.name} was sealed with another session secret; enter its URL again`)
   const keys = [...configured.map(({ apiKey }) => apiKey()), ...opened.map((target) => target?.api_key)]
   await Promise.all([...new Set(keys)].map((key) => key !== undefined && watchAccount(key, signal)))

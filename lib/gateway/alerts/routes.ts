@@ -28,6 +28,7 @@ import { actorOf, recordDone, withActivityRecord } from '../activity/activity.ts
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { rowExport } from '../http/row-export.ts'
+import { pushActions } from '../push/push-routes.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
 import { alertBookFor, storedAlerts } from './alert-books.ts'
@@ -58,7 +59,7 @@ export const handleAlerts = (request: Request): Promise<Response> =>
     })
   })
 
-const bodyless = new Set(['test', 'receivers/:id/test', 'receivers/:id/retry'])
+const bodyless = new Set(['test', 'receivers/:id/test', 'receivers/:id/retry', 'push/:id/test', 'push/:id/renew'])
 
 const actions: Record<string, AlertAction> = {
   'GET history': ({ book, query }) => {
@@ -105,6 +106,7 @@ const actions: Record<string, AlertAction> = {
       unwritten: book.storeProblem,
     } satisfies AlertHealth),
   ...receiverActions,
+  ...pushActions,
   'GET alert/:id': ({ book, id }) => {
     const alert = book.alert(id)
     if (!alert) throw new HttpError('not_found', `Alert ${id} not found`)

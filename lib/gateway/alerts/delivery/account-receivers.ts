@@ -8,6 +8,10 @@ import {
   type Severity,
   severityOf,
 } from '#lib/protocol/alerts.ts'
+import type { PushSubscriptionView } from '#lib/protocol/push.ts'
+import { isBindingOver } from '../../push/push-binding.ts'
+import { isConfiguredPushHost } from '../../push/push-services.ts'
+import type { PushBinding, PushTarget } from '../../push/push-subscription.ts'
 import { toServiceTime } from '../../upstream/clock.ts'
 import type { Channel } from './channel.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -16,13 +20,16 @@ import type { ReceiverSettings } from './receiver-fields.ts'
 import { type SealedTarget, seal, unseal } from './sealed-target.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 
-interface Options extends SenderOptions {
+interface Options extends Omit<SenderOptions, 'onGone'> {
   /** Receivers of the environment and the file that are for this account. */
   configured(): readonly ReceiverSettings[]
   /** Whether receivers of the page may have private addresses. */
   isPrivateAllowed: boolean
   sees(): boolean
 }
+
+/** Answer of events that need no request. */
+const unchanged = 'unchanged'
 
 /** The receivers of one account. */
 export class AccountReceivers {
@@ -42,17 +49,54 @@ export class AccountReceivers {
   }
 
   list(): Receiver[] {
-    return [...this.#channels.values()].map(({ settings, channel }) => {
-      const { target: _, isPrivateAllowed: __, ...shown } = settings
+    return [...this.#channels.values()].flatMap(({ settings, channel }) => {
+      const { target: _, isPrivateAllowed: __, isOver: ___, push: ____, format, ...shown } = settings
+      if (format === 'push') return []
       const { failure, next_try_ms, deliveries, waiting } = channel.state()
       return {
         ...shown,
+        format,
         waiting,
         failure: failure && { ...failure, since_ms: toServiceTime(failure.since_ms) },
         next_try_ms: next_try_ms && toServiceTime(next_try_ms),
         deliveries: deliveries.map((delivery) => ({ ...delivery, at_ms: toServiceTime(delivery.at_ms) })),
       }
     })
+  }
+
+  /** Browsers that get web push, oldest first. */
+  pushes(): PushSubscriptionView[] {
+    return [...this.#channels.values()].flatMap(({ settings: { id, push }, channel }) => {
+      if (!push) return []
+      const { sid: _, created_ms, expires_ms, ...shown } = push
+      const { waiting, deliveries } = channel.state()
+      const last = deliveries.find(({ attempts, answer }) => attempts > 0 && answer !== unchanged)
+      return {
+        id,
+        ...shown,
+        created_ms: toServiceTime(created_ms),
+        expires_ms: toServiceTime(expires_ms),
+        waiting,
+        last: last
+          ? { at_ms: toServiceTime(last.at_ms), is_delivered: last.state === 'delivered', answer: last.answer }
+          : null,
+      }
+    })
+  }
+
+  async addPush(id: string, { endpoint, keys }: PushTarget, api_key: string, push: PushBinding): Promise<void> {
+    const before = this.#stored().find((receiver) => receiver.id === id)?.push
+    this.#put({
+      ...{ id, name: push.browser, format: 'push', is_paused: false },
+      filter: { kinds: null, min_severity: 'info', metadata: {} },
+      push: { ...push, created_ms: before?.created_ms ?? push.created_ms },
+      ...(await this.#sealed({ url: endpoint, secret: JSON.stringify(keys), api_key })),
+    })
+  }
+
+  async changePush(id: string, change: Partial<PushBinding>, api_key?: string): Promise<void> {
+    const push = this.#stored().find((receiver) => receiver.id === id)?.push
+    if (push) await this.change(id, { push: { ...push, ...change } }, api_key === undefined ? {} : { api_key })
   }
 
   /** Without those that are paused. */
@@ -72,7 +116,7 @@ export class AccountReceivers {
       const isWanted = known.includes(settings.id) || (isFirst && wants(settings, alert))
       // The end of a test only matters if it closes an incident.
       const isNeeded = alert.kind !== 'test' || event === 'alert.test' || settings.format === 'pagerduty'
-      return isWanted && isNeeded ? [settings.id] : []
+      return isWanted && isNeeded && !isExpired(settings) ? [settings.id] : []
     })
     const at_ms = Date.now()
     return {
@@ -161,24 +205,31 @@ export class AccountReceivers {
   }
 
   #start(settings: ReceiverSettings): void {
-    const channel =
-      settings.format === 'heartbeat' ? new Heartbeat(settings, this.#options) : new Sender(settings, this.#options)
+    const options = { ...this.#options, onGone: (id: string) => this.remove(id) }
+    const channel = settings.format === 'heartbeat' ? new Heartbeat(settings, options) : new Sender(settings, options)
     this.#channels.set(settings.id, { settings, channel })
   }
 
   #settingsOf({ sealed, ...receiver }: StoredReceiver): ReceiverSettings {
     let opened: Promise<SealedTarget | undefined> | undefined
+    const target = () => {
+      opened ??= unseal(sealed)
+      return opened
+    }
+    const { push } = receiver
+    if (!push) return { ...receiver, source: 'page', isPrivateAllowed: this.#options.isPrivateAllowed, target }
     return {
       ...receiver,
       source: 'page',
-      isPrivateAllowed: this.#options.isPrivateAllowed,
-      target: () => {
-        opened ??= unseal(sealed)
-        return opened
-      },
+      isPrivateAllowed: isConfiguredPushHost(receiver.host),
+      target,
+      isOver: async () => isBindingOver(push, (await target())?.api_key ?? ''),
     }
   }
 }
+
+/** The session of the browser is over. */
+const isExpired = ({ push }: ReceiverSettings): boolean => push !== undefined && push.expires_ms <= Date.now()
 
 /** Tests go to every receiver. */
 const wants = ({ filter, is_paused, format }: ReceiverSettings, alert: Alert): boolean =>

@@ -10,13 +10,18 @@ import {
   type Severity,
   severityOf,
 } from '#lib/protocol/alerts.ts'
+import { pushMessageOf } from '../../push/push-message.ts'
+import { pushRequestOf } from '../../push/push-request.ts'
+import type { PushTarget } from '../../push/push-subscription.ts'
 import type { OutgoingRequest } from './post.ts'
-import type { Target } from './receiver-fields.ts'
+import type { ChannelFormat, Target } from './receiver-fields.ts'
 
 export interface Context {
   account: { id: string; name: string }
   urlOf(alertId: string): string
   nowMs: number
+  /** For web push. */
+  showsNames?: boolean
 }
 
 interface Content {
@@ -29,13 +34,26 @@ interface Content {
 
 /** Null if the receiver needs no request: an incident stays as it is while alerts of its group are open. */
 export const requestOf = (
-  format: ReceiverFormat,
+  format: ChannelFormat,
   target: Target,
   content: Content,
   context: Context,
 ): OutgoingRequest | null => {
+  if (format === 'push') return pushRequest(target, content, context)
   const body = bodies[format](content, context, target)
   return body === null ? null : signedRequest(target, content.delivery, JSON.stringify(body), context.nowMs)
+}
+
+/** `secret` has the keys of the browser. */
+const pushRequest = (
+  { url, secret }: Target,
+  { delivery, alerts }: Content,
+  { account, nowMs, showsNames = false }: Context,
+) => {
+  const event = delivery.event as AlertEventName
+  const message = pushMessageOf({ event, alerts, account: account.id, showsNames, nowMs })
+  const keys = JSON.parse(secret ?? '{}') as PushTarget['keys']
+  return message && pushRequestOf({ endpoint: url, keys }, message, alerts[0], nowMs)
 }
 
 export const heartbeatRequest = (target: Target, delivery: Delivery, { account, nowMs }: Omit<Context, 'urlOf'>) =>

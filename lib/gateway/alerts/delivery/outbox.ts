@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Alert, AlertEventName, Delivery, Receiver } from '#lib/protocol/alerts.ts'
+import type { PushBinding } from '../../push/push-subscription.ts'
+import type { ChannelFormat } from './receiver-fields.ts'
 
 /** One event of an alert for one receiver. */
 export interface Message {
@@ -11,10 +13,14 @@ export interface Message {
   alert: Alert
 }
 
-/** A receiver added on the page. `sealed` has its URL, its secret and the API key to watch the account with. */
-export interface StoredReceiver
-  extends Pick<Receiver, 'id' | 'name' | 'format' | 'host' | 'filter' | 'has_secret' | 'is_paused'> {
+/**
+ * A receiver added on the page, or a browser that gets web push. `sealed` has its URL, its secret and the API key to
+ * watch the account with.
+ */
+export interface StoredReceiver extends Pick<Receiver, 'id' | 'name' | 'host' | 'filter' | 'has_secret' | 'is_paused'> {
+  format: ChannelFormat
   every_seconds?: number
+  push?: PushBinding
   sealed: string
 }
 

@@ -4,7 +4,7 @@ import { anyAgent, isPrivateHost, privateAddressCode, publicAgent } from './addr
 export interface OutgoingRequest {
   url: string
   headers: Record<string, string>
-  body: string
+  body: string | Uint8Array
 }
 
 /** `rejected`: another try is unlikely to help. */
@@ -13,6 +13,8 @@ export interface Outcome {
   /** Never contains text of the receiver, which may repeat secrets. */
   answer: string
   isTooLarge?: boolean
+  /** The target doesn't exist any more. */
+  isGone?: boolean
   retryAfterMs?: number
 }
 
@@ -46,6 +48,7 @@ export const post = async (
   }
 }
 
+export const targetOver: Outcome = { result: 'rejected', answer: 'signed out', isGone: true }
 export const targetUnreadable: Outcome = { result: 'failed', answer: 'stored URL unreadable; enter it again' }
 const privateAddress: Outcome = { result: 'rejected', answer: 'private address' }
 
@@ -56,7 +59,7 @@ const outcomeOf = (status: number, retryAfter: string | string[] | undefined): O
     const retryAfterMs = waitMs(String(retryAfter ?? ''), Date.now())
     return { result: 'failed', answer, ...(retryAfterMs !== undefined && { retryAfterMs }) }
   }
-  return { result: 'rejected', answer, isTooLarge: status === 413 }
+  return { result: 'rejected', answer, isTooLarge: status === 413, isGone: status === 404 || status === 410 }
 }
 
 /** Parses a Retry-After header: seconds or a date. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { alertKinds } from '#lib/protocol/alert-labels.ts'
 import type { Receiver, ReceiverFilter, ReceiverFormat } from '#lib/protocol/alerts.ts'
+import type { PushBinding } from '../../push/push-subscription.ts'
 
 /** Where a receiver's messages go, and the key that signs or authorizes them. */
 export interface Target {
@@ -8,10 +9,17 @@ export interface Target {
   secret?: string | undefined
 }
 
+/** `push` receivers are browsers; pages list them apart. */
+export type ChannelFormat = ReceiverFormat | 'push'
+
 /** A receiver with its target, which may have to be unsealed. */
 export interface ReceiverSettings
-  extends Pick<Receiver, 'id' | 'name' | 'format' | 'host' | 'source' | 'filter' | 'has_secret' | 'is_paused'> {
+  extends Pick<Receiver, 'id' | 'name' | 'host' | 'source' | 'filter' | 'has_secret' | 'is_paused'> {
+  format: ChannelFormat
   every_seconds?: number
+  push?: PushBinding
+  /** Whether it may no longer be sent anything. */
+  isOver?(): Promise<boolean>
   isPrivateAllowed: boolean
   /** Undefined if it can't be unsealed. */
   target(): Promise<Target | undefined>

@@ -4,7 +4,7 @@ import { type Alert, type Delivery, groupKeyOf, type Receiver } from '#lib/proto
 import type { Channel, ChannelState, DeliveryTimes } from './channel.ts'
 import { requestOf, textOf } from './formats.ts'
 import { type Message, type Outbox, shownDeliveries } from './outbox.ts'
-import { type Outcome, post, targetUnreadable } from './post.ts'
+import { type Outcome, post, targetOver, targetUnreadable } from './post.ts'
 import type { ReceiverSettings } from './receiver-fields.ts'
 
 /** About 2.5 MB of JSON. */
@@ -23,6 +23,8 @@ export interface SenderOptions {
   open(): Alert[]
   /** Called when the receiver starts or stops failing. */
   onChange(): void
+  /** Called when a browser gets no push any more. */
+  onGone?(id: string): void
 }
 
 interface BoundDelivery {
@@ -99,10 +101,14 @@ export class Sender implements Channel {
   async test(alert: Alert): Promise<Delivery> {
     const delivery = this.#newDelivery('alert.test', Date.now(), [alert])
     this.#options.outbox.bind(this.#options.stored, this.#settings.id, delivery, [])
-    const { result, answer } = await this.#send(delivery, [alert])
+    const { result, answer, isGone } = await this.#send(delivery, [alert])
     if (this.#closing.signal.aborted) return delivery
     const isAccepted = result === 'accepted'
     delivery.attempts = 1
+    if (isGone) {
+      this.#options.onGone?.(this.#settings.id)
+      return { ...delivery, state: 'failed', answer }
+    }
     this.#end(delivery, isAccepted ? 'delivered' : 'failed', answer)
     this.#setFailure(isAccepted ? null : answer)
     if (isAccepted) this.retryNow()
@@ -148,10 +154,10 @@ export class Sender implements Channel {
     return batch.length < this.#maxPerDelivery ? Math.min(readyMs - Date.now(), batchMs) : 0
   }
 
-  /** PagerDuty gets one group per message. */
+  /** PagerDuty and browsers get one group per message. */
   #batch(): Message[] {
     const { format } = this.#settings
-    const groupOf = format === 'pagerduty' ? groupKeyOf : () => ''
+    const groupOf = format === 'pagerduty' || format === 'push' ? groupKeyOf : () => ''
     return nextBatch(this.#queue, { ...this.#options.times, max: this.#maxPerDelivery, nowMs: Date.now(), groupOf })
   }
 
@@ -169,6 +175,7 @@ export class Sender implements Channel {
     delivery.attempts += 1
     // The receiver was changed during the try.
     if (result !== 'accepted' && settings !== this.#settings) return
+    if (outcome.isGone) return this.#options.onGone?.(settings.id)
     if (result === 'rejected') this.#rejections += 1
     if (result === 'accepted') this.#setFailure(null)
     // A single failed try does not count as a failure, unless the next one has to wait.
@@ -209,14 +216,17 @@ export class Sender implements Channel {
   }
 
   async #send(delivery: Delivery, alerts: readonly Alert[]): Promise<Outcome> {
-    const { id, format, isPrivateAllowed, target: openTarget } = this.#settings
+    const { id, format, push, isPrivateAllowed, isOver, target: openTarget } = this.#settings
     const target = await openTarget()
-    if (!target) return targetUnreadable
+    if (!target) return push ? targetOver : targetUnreadable
+    if (await isOver?.()) return targetOver
     const open = this.#options.open().filter(({ receivers }) => receivers?.includes(id))
-    const request = requestOf(format, target, { delivery, alerts: bySoonest(alerts), open }, this.#context())
-    if (!request) return { result: 'accepted', answer: 'incident unchanged' }
+    const context = { ...this.#context(), showsNames: push?.shows_names === true }
+    const request = requestOf(format, target, { delivery, alerts: bySoonest(alerts), open }, context)
+    if (!request) return { result: 'accepted', answer: 'unchanged' }
     const { timeoutMs } = this.#options.times
-    return post(request, { isPrivateAllowed, timeoutMs, signal: this.#closing.signal })
+    const outcome = await post(request, { isPrivateAllowed, timeoutMs, signal: this.#closing.signal })
+    return push ? outcome : { ...outcome, isGone: false }
   }
 
   #context() {

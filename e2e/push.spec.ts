@@ -1,0 +1,91 @@
+import { createECDH, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { expect, isLive, open, signIn, startProduct, test } from './product.ts'
+
+test('an eviction is pushed to a browser without an open tab, and its notification leads to the alert', async ({
+  browser,
+}) => {
+  const sizes: number[] = []
+  const pushService = createServer(async (request, response) => {
+    sizes.push((await buffer(request)).length)
+    response.writeHead(201).end()
+  }).listen(0, '127.0.0.1')
+  const origin = `http://127.0.0.1:${(pushService.address() as AddressInfo).port}`
+  const product = await startProduct({ DEVDECK_PUSH_SERVICES: origin })
+  const context = await browser.newContext()
+  try {
+    await signIn(await context.newPage(), product)
+    await context.grantPermissions(['notifications'], { origin: product.url })
+    const [page] = context.pages()
+    if (!page) throw new Error('no page')
+    const { id: account } = await product.service.accounts.me()
+    await page.goto(`${product.url}/evictions`)
+    await isLive(page)
+    const push = page.getByRole('region', { name: 'Push notifications' })
+    await expect(push.getByRole('button', { name: 'Turn on push in this browser' })).toBeVisible()
+
+    // The browser has no push service here, so the test subscribes as the page does.
+    const ecdh = createECDH('prime256v1')
+    const keys = { p256dh: ecdh.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
+    const subscribed = await page.request.post(`${product.url}/api/alerts/push`, {
+      data: { endpoint: `${origin}/browser`, keys, shows_names: false },
+      headers: { origin: product.url },
+    })
+    expect(subscribed.status()).toBe(200)
+    await page.reload()
+    await push.getByRole('button', { name: 'Test' }).click()
+    await expect(push.getByRole('listitem')).toContainText('Delivered')
+    expect(sizes).toHaveLength(1)
+
+    // Delivers a message to the service worker as a push service would.
+    const scope = `${product.url}/`
+    await page.evaluate(() => navigator.serviceWorker.register('/alert-worker.js', { updateViaCache: 'none' }))
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready))
+    const session = await context.newCDPSession(page)
+    const registered = new Promise<string>((resolve) =>
+      session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+        const own = registrations.find(({ scopeURL }) => scopeURL === scope)
+        if (own) resolve(own.registrationId)
+      }),
+    )
+    await session.send('ServiceWorker.enable')
+    const registrationId = await registered
+    const message = {
+      account,
+      tag: 'eviction',
+      body: 'Processes end, disks are kept.',
+      path: '/evictions',
+      is_urgent: false,
+    }
+    const deliver = (change: object) =>
+      session.send('ServiceWorker.deliverPushMessage', {
+        ...{ origin: product.url, registrationId },
+        data: JSON.stringify({ ...message, is_over: false, ...change }),
+      })
+    const shown = () =>
+      page.evaluate(async () => {
+        const registration = await navigator.serviceWorker.ready
+        return (await registration.getNotifications()).map(({ title, tag, silent }) => ({ title, tag, silent }))
+      })
+    // A visible tab of the account announces its alerts itself; a page of nobody doesn't.
+    await page.goto(`${product.url}/alert-icon.svg`)
+    await deliver({ title: '2 devboxes will be suspended in 5 min' })
+    await page.goto(`${product.url}/evictions`)
+    await expect
+      .poll(shown)
+      .toEqual([{ title: '2 devboxes will be suspended in 5 min', tag: 'eviction', silent: false }])
+    await isLive(page)
+    await deliver({ title: 'Closed: 2 devboxes will be suspended', is_over: true })
+    await expect.poll(shown).toEqual([])
+
+    await open(page, `${product.url}/evictions`)
+    await push.getByRole('button', { name: 'Turn off' }).click()
+    await expect(push.getByRole('listitem')).toHaveCount(0)
+  } finally {
+    await context.close()
+    await product.stop()
+    pushService.close()
+  }
+})
