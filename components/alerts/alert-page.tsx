@@ -19,6 +19,7 @@ import { paths } from '#lib/browser/address/paths.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { alertKindLabels } from '#lib/protocol/alert-labels.ts'
 import { type Alert, canAcknowledge, hasHappened, isOpen, isSilenced } from '#lib/protocol/alerts.ts'
+import { isPushId } from '#lib/protocol/push.ts'
 import { AlertMenu, isRunning, useAlertActions } from './alert-actions.tsx'
 import { Kind } from './alert-columns.tsx'
 import { alertName, isAboutDevbox, timeLeftMs } from './alert-feed.ts'
@@ -254,14 +255,17 @@ const SilencedBy = ({ alert }: { alert: Alert }) => {
   ))
 }
 
-const SentTo = ({ alert: { receivers: ids = [] } }: { alert: Alert }) => {
+const SentTo = ({ alert: { receivers = [] } }: { alert: Alert }) => {
   const { data } = useQuery(receiverQueries.list())
   if (!data) return null
+  const ids = receivers.filter((id) => !isPushId(id))
+  const browsers = receivers.length - ids.length
   const notified = data.receivers.filter(({ id }) => ids.includes(id))
   const deleted = ids.length - notified.length
   return (
     <Fact label="Receivers">
-      {ids.length === 0 && <span className="text-muted">None</span>}
+      {receivers.length === 0 && <span className="text-muted">None</span>}
+      {browsers > 0 && `Push to ${formatCountOf(browsers, 'browser')}${ids.length > 0 ? ', ' : ''}`}
       {notified.map(({ id, name, failure }, index) => (
         <Fragment key={id}>
           {index > 0 && ', '}

@@ -37,8 +37,13 @@ export interface PushMessage {
   is_urgent: boolean
 }
 
+const idPrefix = 'push_'
+
+/** Among the receivers of an alert. */
+export const isPushId = (receiverId: string): boolean => receiverId.startsWith(idPrefix)
+
 /** Identifies a subscription without revealing its endpoint, which is a secret address. */
 export const pushIdOf = async (endpoint: string): Promise<string> => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(endpoint))
-  return `push_${Array.from(new Uint8Array(digest).slice(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  return `${idPrefix}${Array.from(new Uint8Array(digest).slice(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
