@@ -146,10 +146,10 @@ export const BulkBar = ({ label, status, onClear, children }: BulkBarProps) => (
       {status}
     </p>
     <PageActions group={label} className="contents">
-      <Button size="sm" variant="ghost" icon={X} onClick={onClear} className="sm:order-last">
+      <div className="flex basis-full flex-wrap gap-1 max-sm:order-last max-sm:*:grow sm:contents">{children}</div>
+      <Button size="sm" variant="ghost" icon={X} onClick={onClear}>
         Clear selection
       </Button>
-      <div className="flex basis-full flex-wrap gap-1 max-sm:*:grow sm:contents">{children}</div>
     </PageActions>
   </section>
 )
