@@ -17,7 +17,10 @@ export const Capacity = ({ reserved, used, total, unit }: CapacityProps) => (
         <span className="text-sm text-muted">{`${unit === 'cores' ? cores(used) : formatBytes(used)} used`}</span>
       )}
     </span>
-    <span aria-hidden className="relative mt-1 block h-1.5 overflow-hidden rounded-full bg-surface-3">
+    <span
+      aria-hidden
+      className="relative mt-1 block h-1.5 forced-color-adjust-none overflow-hidden rounded-full bg-surface-3"
+    >
       <span
         className={classes('block h-full rounded-full', reserved > total ? 'bg-attention' : 'bg-line-strong')}
         style={{ width: percent(reserved, total) }}

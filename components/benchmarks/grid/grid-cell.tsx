@@ -149,7 +149,7 @@ export const AttemptMark = ({ attempt: { state, score }, scale = unitRange, isEx
   ) : state === 'COMPLETED' && score != null ? (
     <span
       style={{ '--part': qualityOf(score, scale) } as React.CSSProperties}
-      className="size-2.5 shrink-0 rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
+      className="size-2.5 shrink-0 forced-color-adjust-none rounded-[2px] border border-current bg-[linear-gradient(to_top,currentColor_var(--part),transparent_var(--part))]"
     />
   ) : (
     <span className="shrink-0 font-mono text-xs leading-none font-semibold">{letters[state] ?? '?'}</span>

@@ -335,7 +335,7 @@ const Legend = ({
       Score {formatEnd(low)}
       <span
         aria-hidden
-        className="h-2.5 w-24 rounded-[2px] border border-line bg-[linear-gradient(to_right_in_oklch,var(--score-low),var(--score-high))]"
+        className="h-2.5 w-24 forced-color-adjust-none rounded-[2px] border border-line bg-[linear-gradient(to_right_in_oklch,var(--score-low),var(--score-high))]"
       />
       {formatEnd(high)}
     </span>

@@ -45,7 +45,10 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
               {lossCauses.map((cause) => (
                 <Head end key={cause}>
                   <span className="inline-flex items-center gap-1.5">
-                    <span aria-hidden className={`size-2.5 border border-line-strong ${fills[cause]}`} />
+                    <span
+                      aria-hidden
+                      className={`size-2.5 forced-color-adjust-none border border-line-strong ${fills[cause]}`}
+                    />
                     {causes[cause]}
                   </span>
                 </Head>
@@ -75,7 +78,10 @@ export const LostPointsTable = ({ rows, agents }: { rows: readonly ScenarioRow[]
                 ) : (
                   <>
                     <td className="w-1/5 border-b border-line px-3 py-1.5">
-                      <span aria-hidden className="flex h-3 w-full min-w-32 border border-line-strong">
+                      <span
+                        aria-hidden
+                        className="flex h-3 w-full min-w-32 forced-color-adjust-none border border-line-strong"
+                      >
                         <span style={{ width: `${points.score * 100}%` }} className="bg-(--score-high)" />
                         {lossCauses.map((cause) => (
                           <span
