@@ -58,11 +58,24 @@ const pathOf: Record<string, ((id: string) => string) | undefined> = {
   snp: paths.snapshot,
 }
 
+/** Pages by resource of the operation, for services whose ids have no prefix. */
+const pathOfResource: Record<string, ((id: string) => string) | undefined> = {
+  devboxes: paths.devbox,
+  files: paths.devbox,
+  tunnels: paths.devbox,
+  axons: paths.axon,
+  blueprints: paths.blueprint,
+  benchmarkRuns: paths.benchmarkRun,
+  scenarios: paths.scenario,
+}
+
 const Subject = ({ operation, subject: id }: { operation: string; subject: string }) => {
   const [record = id] = id.split('/')
   if (operation.startsWith('alerts.') && / alerts$/.test(id)) return id
   const isAlert = operation.startsWith('alerts.') && /[:@]/.test(id)
-  const path = isAlert ? paths.alert : pathOf[record.slice(0, record.indexOf('_'))]
+  const path = isAlert
+    ? paths.alert
+    : (pathOf[record.slice(0, record.indexOf('_'))] ?? pathOfResource[operation.split('.')[0] ?? ''])
   return path ? (
     <Link href={path(record)} prefetch={false} title={id} className="font-mono text-sm hover:underline">
       {shortenMiddle(id, 18)}

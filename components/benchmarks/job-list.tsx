@@ -233,6 +233,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
   const { params, filter, selectedRows } = list
   const chosen = useColumns(columns, list, 'jobColumns', savedColumns)
   const router = useRouter()
+  const byRun = useSupport('benchmarkJobs.cancel') === 'no'
   const canImport = useSupport('benchmarkJobs.import') !== 'no'
   const cancel = useMutation(benchmarkRunMutations.cancelJob())
   const create = (
@@ -268,7 +269,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
               `Stops ${count}: running trials are canceled and their devboxes shut down. Finished trials keep their outcomes. This can't be undone.`,
             isDestructive: true,
             isEligible: ({ state }) => !hasJobEnded(state),
-            act: (job) => cancel.mutateAsync({ id: job.id, runs: activeRuns(job) }),
+            act: (job) => cancel.mutateAsync({ id: job.id, runs: activeRuns(job), byRun }),
           },
         ]}
         bulkTools={

@@ -7,6 +7,7 @@ import { devboxesPath } from '#components/devboxes/search-params.ts'
 import type { Column } from '#components/list/column.ts'
 import { DataTable } from '#components/list/data-table.tsx'
 import { StaleNotice } from '#components/list/stale-notice.tsx'
+import { useSupport } from '#components/settings/support-queries.ts'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
@@ -56,6 +57,7 @@ interface ClusterStateProps {
 
 export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }: ClusterStateProps) => {
   const [drainingId, setDrainingId] = useState<string>()
+  const support = useSupport('cluster.get')
   const activate = useMutation({
     ...clusterMutations.activate(),
     onError: toast.failed('Couldn’t activate the node'),
@@ -63,7 +65,9 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
   if (!cluster)
     return (
       <EmptyState icon={Server} title="This service has no cluster">
-        Its devboxes run on one machine. To run them on several, start the service with the engine swarm.
+        {support === 'no'
+          ? 'It doesn’t report on which machines its devboxes run.'
+          : 'Its devboxes run on one machine. To run them on several, start the service with the engine swarm.'}
       </EmptyState>
     )
   const { nodes } = cluster

@@ -10,6 +10,7 @@ export const SettingsNavigation = () => {
     { label: 'General', href: paths.settings() },
     { label: 'Keyboard shortcuts', href: paths.shortcuts() },
     ...useSettingsDestinations(),
+    { label: 'Service', href: paths.service() },
   ]
   const current = pages.findLast(({ href }) => pathname === href || pathname.startsWith(`${href}/`))
   return (

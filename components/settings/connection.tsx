@@ -6,7 +6,9 @@ import { ErrorState } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
 import { LiveBadge } from '#components/ui/live-badge.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { TextLink } from '#components/ui/text-link.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import { paths } from '#lib/browser/address/paths.ts'
 import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
 import type { ConnectionView } from '#lib/protocol/connection.ts'
 import type { SessionView } from '#lib/protocol/session.ts'
@@ -49,6 +51,9 @@ export const Connection = ({ session: { account, service } }: { session: Session
         </Fact>
         <Fact label="Console version">{data ? data.console_version : loading}</Fact>
         <Fact label="Service version">{data ? <Version upstream={data.upstream} /> : loading}</Fact>
+        <Fact label="Operations">
+          <TextLink href={paths.service()}>What this service offers</TextLink>
+        </Fact>
         <Fact label="Page to console" className="tabular">
           {data ? `${Math.round(data.page_ms)} ms` : loading}
         </Fact>

@@ -1,5 +1,5 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
+import { mutationOptions, queryOptions, useQuery } from '@tanstack/react-query'
+import { fetchConsoleJson, sendToConsole } from '#lib/browser/api/console-api.ts'
 import type { ServiceSupport, Support } from '#lib/protocol/support.ts'
 
 const supportKey = ['support'] as const
@@ -12,6 +12,14 @@ export const supportQueries = {
       queryFn: ({ signal }) => fetchConsoleJson<ServiceSupport>('/api/support', signal),
       staleTime: 60_000,
       refetchInterval: false,
+    }),
+}
+
+export const supportMutations = {
+  checkAgain: () =>
+    mutationOptions({
+      mutationFn: () => sendToConsole<ServiceSupport>('POST', '/api/support'),
+      onSuccess: (support, _input, _result, { client }) => client.setQueryData(supportKey, support),
     }),
 }
 

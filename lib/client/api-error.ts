@@ -40,13 +40,24 @@ export const readError = async (response: Response): Promise<ApiError> => {
   return new ApiError(
     code && Object.hasOwn(errorStatus, code) ? code : codeForStatus(response.status),
     response.status,
-    asText(body.message) ?? `The service returned ${response.status} without an error message`,
+    asText(body.message) ??
+      `The service returned ${response.status}${messageIn(body, text) ?? ' without an error message'}`,
     {
       requestId: asText(body.request_id),
       field: asText(body.field),
       retryAfterMs: readRetryAfter(response.headers),
     },
   )
+}
+
+const maxMessageLength = 300
+
+/** Errors of other services and of proxies before them: `{error: {message}}`, `{error}`, `{detail}`, or a line of text. */
+const messageIn = ({ error, detail }: Record<string, unknown>, text: string): string | undefined => {
+  const isLine = text.length <= maxMessageLength && !/[\n<{[]/.test(text.trim())
+  const found = [Object(error).message, error, detail, isLine && text.trim()]
+  const message = found.find((each): each is string => typeof each === 'string' && each !== '')
+  return message && `: ${message.slice(0, maxMessageLength)}`
 }
 
 /** `Retry-After`, in seconds or as a date, in milliseconds. */

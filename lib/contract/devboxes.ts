@@ -59,6 +59,9 @@ export const Devbox = z.object({
   initiator_type: z.optional(openEnum(['unknown', 'api', 'scenario', 'scoring_validation', 'reflex'])),
   initiator_id: z.nullish(z.string()),
   tunnel: z.nullish(Tunnel),
+  /** Of the hosted service: gateways by environment prefix, MCP servers by environment variable. */
+  gateway_specs: z.nullish(z.record(z.string(), z.object({ gateway_config_id: z.string(), secret_id: z.string() }))),
+  mcp_specs: z.nullish(z.record(z.string(), z.object({ mcp_config_id: z.string(), secret_id: z.string() }))),
   /** Null if there is no keep-alive time; missing if not reported. */
   keep_alive_until_ms: z.nullish(EpochMs),
   /** Set if there is an idle policy. May be slightly early; missing if not reported. */

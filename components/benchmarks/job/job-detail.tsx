@@ -6,6 +6,7 @@ import { memo, useCallback, useEffect, useMemo, useState } from 'react'
 import { alertMutations, alertQueries } from '#components/alerts/queries.ts'
 import { DetailPage } from '#components/layout/detail-page.tsx'
 import { type HowToChange, useAddress } from '#components/list/use-address.ts'
+import { useSupport } from '#components/settings/support-queries.ts'
 import { Badge } from '#components/ui/badge.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
@@ -295,6 +296,7 @@ const RunningJobActions = ({ job }: { job: BenchmarkJob }) => {
   const [isConfirming, setIsConfirming] = useState(false)
   const cancel = useMutation(benchmarkRunMutations.cancelJob())
   const runs = activeRuns(job)
+  const byRun = useSupport('benchmarkJobs.cancel') === 'no'
   return (
     <>
       <FollowButton job={job} />
@@ -313,17 +315,17 @@ const RunningJobActions = ({ job }: { job: BenchmarkJob }) => {
         open={isConfirming}
         onOpenChange={setIsConfirming}
         title="Cancel job?"
-        consequence={<Consequence job={job} runs={runs.length} />}
+        consequence={<Consequence job={job} runs={runs.length} byRun={byRun} />}
         confirmLabel="Cancel job"
         busy={cancel.isPending}
         error={cancel.error}
-        onConfirm={() => cancel.mutate({ id: job.id, runs }, { onSuccess: () => setIsConfirming(false) })}
+        onConfirm={() => cancel.mutate({ id: job.id, runs, byRun }, { onSuccess: () => setIsConfirming(false) })}
       />
     </>
   )
 }
 
-const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
+const Consequence = ({ job, runs, byRun }: { job: BenchmarkJob; runs: number; byRun: boolean }) => {
   const { finished, total } = progressOf(job)
   return (
     <>
@@ -338,6 +340,7 @@ const Consequence = ({ job, runs }: { job: BenchmarkJob; runs: number }) => {
           : `${formatCount(finished)} of ${formatCount(total)} trials are finished and keep their outcomes; the other ${formatCount(total - finished)} get no score.`}{' '}
         This cannot be undone.
       </p>
+      {byRun && <p>This service has no call that cancels a job, so its runs are canceled one by one.</p>}
     </>
   )
 }

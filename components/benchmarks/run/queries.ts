@@ -181,13 +181,17 @@ export const benchmarkRunMutations = {
   cancelJob: (api: Api = pageApi) =>
     mutationOptions({
       mutationKey: ['benchmark-jobs', 'cancel'],
-      mutationFn: async ({ id, runs }: { id: string; runs: readonly string[] }) => {
+      mutationFn: async ({ id, runs, byRun }: { id: string; runs: readonly string[]; byRun?: boolean }) => {
+        const cancelRuns = async () => {
+          for (const run of runs) await api.benchmarkRuns.cancel({ params: { id: run } })
+        }
+        if (byRun && runs.length > 0) return cancelRuns()
         try {
           await api.benchmarkJobs.cancel({ params: { id } })
         } catch (error) {
           const isUnknown = error instanceof ApiError && [404, 405, 501].includes(error.status)
           if (!isUnknown || runs.length === 0) throw error
-          for (const run of runs) await api.benchmarkRuns.cancel({ params: { id: run } })
+          await cancelRuns()
         }
       },
       onSettled: (_runs, _error, _ids, _result, { client }) =>

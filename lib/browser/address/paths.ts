@@ -79,6 +79,7 @@ export const paths = {
     `/activity${searchOf(query, pageDefaults)}`,
   settings: () => '/settings',
   shortcuts: () => '/settings/shortcuts',
+  service: () => '/settings/service',
   secrets: (query: { search?: string | undefined } = {}) => `/settings/secrets${searchOf(query)}`,
   networkPolicies: (query: Partial<NetworkPolicyListQuery> = {}) =>
     `/settings/network-policies${searchOf(query, pageDefaults)}`,

@@ -329,7 +329,9 @@ describe('errors of the service', () => {
   })
 
   it.each([
-    [500, 'text/plain', 'boom', 'internal', 'The service returned 500 without an error message'],
+    [500, 'text/plain', 'boom', 'internal', 'The service returned 500: boom'],
+    [500, 'application/json', '{"error":{"message":"No disk"}}', 'internal', 'The service returned 500: No disk'],
+    [400, 'application/json', '{"detail":"Bad name"}', 'invalid_argument', 'The service returned 400: Bad name'],
     [429, 'application/json', '{"message":"The quota is used up"}', 'rate_limited', 'The quota is used up'],
   ])('are converted to our error format: %i %s', async (status, type, text, code, message) => {
     reply = (_, response) => response.writeHead(status, { 'content-type': type }).end(text)
