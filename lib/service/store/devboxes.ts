@@ -13,7 +13,7 @@ import { clause, equals, placeholders } from './clauses.ts'
 import { type Database, inTransaction } from './database.ts'
 import { createTable, fieldsOf, type Page } from './table.ts'
 
-export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities'>> {
+export interface DevboxRecord extends Required<Omit<Devbox, 'capabilities' | 'gateway_specs' | 'mcp_specs'>> {
   seq: number
   account: string
   name: string | null
