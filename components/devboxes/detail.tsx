@@ -17,11 +17,11 @@ import { PageHeader } from '#components/ui/page-header.tsx'
 import { Tabs } from '#components/ui/tabs.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type Devbox, devboxRefusal, resumeRefusal, shutdownRefusal } from '#lib/contract/devboxes.ts'
-import { useKeptAlive } from './kept-alive.ts'
 import { devboxMutations, devboxQueries, isMoving } from './queries.ts'
 import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
 import { type DevboxActions, useDevboxActions } from './use-devbox-actions.tsx'
+import { useKeptAlive } from './use-kept-alive.ts'
 
 const CreateDevboxDialog = dynamic(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
 const SnapshotProgress = dynamic(

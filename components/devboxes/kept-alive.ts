@@ -1,5 +1,3 @@
-'use client'
-import { useSyncExternalStore } from 'react'
 import { serviceNow } from '#lib/client/clock.ts'
 
 // For services that don't report `keep_alive_until_ms`: the time left is counted from the page's own last call.
@@ -11,17 +9,9 @@ export const noteKeptAlive = (devboxId: string): void => {
   for (const listener of listeners) listener()
 }
 
-const subscribe = (listener: () => void) => {
+export const keptAliveNow = (): ReadonlyMap<string, number> => calls
+
+export const onKeptAlive = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
-
-const none: ReadonlyMap<string, number> = new Map()
-
-/** When this page last kept devboxes alive, by id. */
-export const useKeptAlive = (): ReadonlyMap<string, number> =>
-  useSyncExternalStore(
-    subscribe,
-    () => calls,
-    () => none,
-  )

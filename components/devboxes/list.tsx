@@ -53,13 +53,13 @@ import {
 import type { Alert } from '#lib/protocol/alerts.ts'
 import { CreateDevboxButton } from './create/create-devbox-button.tsx'
 import { DevboxFilters } from './filters.tsx'
-import { useKeptAlive } from './kept-alive.ts'
 import { Lifetime, StatusSince } from './lifetime.tsx'
 import { devboxMutations, devboxQueries } from './queries.ts'
 import { DevboxSearchParams, devboxesPath, devboxFilter, devboxQueryOf, pageFilters } from './search-params.ts'
 import { DevboxStatusBadge } from './status.tsx'
 import { TimeLeftText, timeLeftOf } from './time-left.tsx'
 import { type DevboxActions, useDevboxActions } from './use-devbox-actions.tsx'
+import { useKeptAlive } from './use-kept-alive.ts'
 
 const CreateDevboxDialog = dynamic(async () => (await import('./create/create-devbox-dialog.tsx')).CreateDevboxDialog)
 
