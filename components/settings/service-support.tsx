@@ -14,7 +14,7 @@ import { formatCount } from '#lib/browser/format.ts'
 import type { Support } from '#lib/protocol/support.ts'
 import { supportMutations, supportQueries } from './support-queries.ts'
 
-export interface Operation {
+interface Operation {
   id: string
   method: string
   path: string
