@@ -1,4 +1,5 @@
 import { killRounds } from '#lib/service/testing/kill.ts'
+import { checkAccessibility } from './axe.ts'
 import { manyDevboxes } from './devboxes.ts'
 import { soakFaults } from './faults.ts'
 import { loseWrites } from './lost-writes.ts'
@@ -18,6 +19,7 @@ import { soakSwarmJob } from './swarm-job.ts'
  * - `-- faults [SECONDS]` stops the service of 50 consoles, and measures a page and a download that are read too slowly
  *   (default 60 s each)
  * - `-- receivers` kills a console while it sends alerts
+ * - `-- axe` checks every page, dialog and menu for accessibility, in both themes at three widths
  */
 const [word = '100', given] = process.argv.slice(2)
 const seconds = Number(given ?? (word === 'swarm' ? 300 : 60))
@@ -97,10 +99,13 @@ const soaks: Record<string, () => Promise<void>> = {
   storm: () => report(soakStorm()),
   faults: () => report(soakFaults(seconds)),
   receivers: () => report(soakReceivers()),
+  axe: async () => void problems.push(...(await checkAccessibility(console.log))),
 }
 const soak = soaks[word] ?? (Number.isInteger(rounds) && rounds > 0 ? soakService : undefined)
 if (!soak) {
-  console.error('Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers]')
+  console.error(
+    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | axe]',
+  )
   process.exit(1)
 }
 await soak()
