@@ -85,17 +85,13 @@ const source = {
 type Shown = { dialog: 'create' } | { dialog: 'use' | 'delete'; agent: Agent }
 
 export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; savedColumns: string }) => {
-  const list = useListQuery(source)
-  const { params } = list
   const sheet = useSheet('agent')
   const [shown, setShown] = useState<Shown>()
   const { data: counts } = useQuery(agentQueries.devboxCounts())
-  const columns = useColumns(
-    useMemo(() => columnsFor(sheet.show, counts), [sheet.show, counts]),
-    list,
-    'agentColumns',
-    savedColumns,
-  )
+  const allColumns = useMemo(() => columnsFor(sheet.show, counts), [sheet.show, counts])
+  const list = useListQuery(source, allColumns)
+  const { params } = list
+  const columns = useColumns(allColumns, list, 'agentColumns', savedColumns)
   const hasPublic = useSupport('agents.listPublic') !== 'no'
   const remove = useMutation(agentMutations.delete())
   const deleteAgents: BulkAction<Agent> = {
@@ -179,7 +175,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
       >
         <DataTable
           {...list.table}
-          caption="Agents, newest first"
+          caption="Agents"
           columns={columns.shown}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}

@@ -71,6 +71,7 @@ const source = {
   nouns: 'objects',
   params: ObjectSearchParams,
   path: paths.objects,
+  columns: columnsFor({ limit: 20, include_total_count: true }, () => undefined),
   queryOf: objectQueryOf,
   list: (query: ObjectListQuery) => objectQueries.list(query),
   matches: objectMatches,
@@ -178,7 +179,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
       >
         <DataTable
           {...list.table}
-          caption="Objects, newest first"
+          caption="Objects"
           columns={columns.shown}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}

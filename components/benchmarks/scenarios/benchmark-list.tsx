@@ -97,6 +97,7 @@ export const BenchmarkListPage = () => {
         caption="Benchmarks"
         columns={columnsFor(list.params)}
         rowHref={({ id }) => paths.scenarios({ benchmark_id: id })}
+        onNearEnd={list.onNearEnd}
       />
     </ListPage>
   )

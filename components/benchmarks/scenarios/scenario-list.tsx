@@ -116,7 +116,13 @@ export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageP
         </EmptyState>
       }
     >
-      <DataTable {...list.table} caption="Scenarios" columns={columns.shown} rowHref={({ id }) => paths.scenario(id)} />
+      <DataTable
+        {...list.table}
+        caption="Scenarios"
+        columns={columns.shown}
+        rowHref={({ id }) => paths.scenario(id)}
+        onNearEnd={list.onNearEnd}
+      />
     </ListPage>
   )
 }
