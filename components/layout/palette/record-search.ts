@@ -6,26 +6,33 @@ import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { fetchConsoleJson } from '#lib/browser/api/console-api.ts'
 import { isMissing, isUnsupported } from '#lib/browser/api/failures.ts'
 import { contains } from '#lib/browser/lists/row-filters.ts'
+import { agents } from '#lib/contract/agents.ts'
 import { axons } from '#lib/contract/axons.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import { benchmarkRuns } from '#lib/contract/benchmark-runs.ts'
 import { benchmarks } from '#lib/contract/benchmarks.ts'
 import { blueprints } from '#lib/contract/blueprints.ts'
 import { type Devbox, devboxes, isOfTrial } from '#lib/contract/devboxes.ts'
+import { networkPolicies } from '#lib/contract/network-policies.ts'
+import { objects } from '#lib/contract/objects.ts'
 import { scenarioRuns } from '#lib/contract/scenario-runs.ts'
 import { scenarios } from '#lib/contract/scenarios.ts'
 import { secrets } from '#lib/contract/secrets.ts'
 import { snapshots } from '#lib/contract/snapshots.ts'
 import { type Recording, type RecordingList, titleOf } from '#lib/protocol/recordings.ts'
+import type { ServiceSupport } from '#lib/protocol/support.ts'
 import { rankOf } from './entries.ts'
 
 const pageApi = browserApi({
+  agents,
   axons,
   benchmarkJobs,
   benchmarkRuns,
   benchmarks,
   blueprints,
   devboxes,
+  networkPolicies,
+  objects,
   scenarioRuns,
   scenarios,
   secrets,
@@ -52,6 +59,8 @@ interface Page {
 /** How to find one kind of record by id or by part of its name. */
 interface Kind<Item extends Named> {
   prefixes: readonly string[]
+  /** Endpoint id of the contract. Not searched if the service is known not to offer it. */
+  needs?: string
   get?: (api: Api, call: { params: { id: string }; signal: AbortSignal }) => Promise<Item>
   list?: (api: Api, call: ListCall) => Promise<Page>
   href: (record: Item) => string
@@ -85,12 +94,14 @@ const kinds = {
     href: ({ id }) => paths.devbox(id),
   }),
   axon: kind({
+    needs: 'axons.list',
     prefixes: ['axn'],
     get: (api, call) => api.axons.get(call),
     list: (api, call) => api.axons.list(call).then(({ axons: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.axon(id),
   }),
   'benchmark job': kind({
+    needs: 'benchmarkJobs.list',
     prefixes: ['bmj'],
     get: (api, call) => api.benchmarkJobs.get(call),
     list: async (api, { query: { search: name, ...query }, signal }) => {
@@ -100,12 +111,14 @@ const kinds = {
     href: ({ id }) => paths.benchmarkJob(id),
   }),
   'benchmark run': kind({
+    needs: 'benchmarkRuns.list',
     prefixes: ['bmr'],
     get: (api, call) => api.benchmarkRuns.get(call),
     list: (api, call) => api.benchmarkRuns.list(call).then(({ runs: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.benchmarkRun(id),
   }),
   benchmark: kind({
+    needs: 'benchmarks.list',
     // Unspecified: the prefix of benchmark ids; the local service uses bmd, others bmk.
     prefixes: ['bmd', 'bmk'],
     get: (api, call) => api.benchmarks.get(call),
@@ -113,6 +126,7 @@ const kinds = {
     href: ({ name }) => paths.benchmarks({ search: name.slice(0, 256) }),
   }),
   scenario: kind({
+    needs: 'scenarios.list',
     prefixes: ['scn'],
     get: (api, call) => api.scenarios.get(call),
     list: (api, call) => api.scenarios.list(call).then(({ scenarios: rows, has_more }) => ({ rows, has_more })),
@@ -125,6 +139,7 @@ const kinds = {
       benchmark_run_id ? paths.benchmarkRun(benchmark_run_id) : paths.devbox(devbox_id),
   }),
   snapshot: kind({
+    needs: 'snapshots.list',
     prefixes: ['snp'],
     get: async (api, call) => ({ id: call.params.id, name: (await api.snapshots.status(call)).snapshot?.name }),
     // Unspecified: whether snapshots can be searched. The local service has no such filter.
@@ -132,12 +147,38 @@ const kinds = {
     href: ({ id }) => paths.snapshot(id),
   }),
   blueprint: kind({
+    needs: 'blueprints.list',
     prefixes: ['bpt', 'bp'],
     get: (api, call) => api.blueprints.get(call),
     list: (api, call) => api.blueprints.list(call).then(({ blueprints: rows, has_more }) => ({ rows, has_more })),
     href: ({ id }) => paths.blueprint(id),
   }),
+  agent: kind({
+    needs: 'agents.list',
+    prefixes: ['agt'],
+    get: (api, call) => api.agents.get(call),
+    list: (api, call) => api.agents.list(call).then(({ agents: rows, has_more }) => ({ rows, has_more })),
+    href: ({ id, name }) => paths.agents({ search: (name || id).slice(0, 256) }),
+  }),
+  object: kind({
+    needs: 'objects.list',
+    prefixes: ['obj'],
+    get: (api, call) => api.objects.get(call),
+    list: (api, call) => api.objects.list(call).then(({ objects: rows, has_more }) => ({ rows, has_more })),
+    href: ({ id, name }) => paths.objects({ search: (name || id).slice(0, 256) }),
+  }),
+  'network policy': kind({
+    needs: 'networkPolicies.list',
+    prefixes: ['npl'],
+    get: (api, call) => api.networkPolicies.get(call),
+    list: async (api, call) => {
+      const { network_policies: rows, has_more } = await api.networkPolicies.list(call)
+      return { rows, has_more }
+    },
+    href: ({ id }) => paths.networkPolicy(id),
+  }),
   secret: kind({
+    needs: 'secrets.list',
     // Secrets are read by name.
     prefixes: [],
     list: async (api, { query: { limit }, signal }) => {
@@ -202,7 +243,12 @@ const bestFirst =
   }
 
 /** Finds a few records of each kind by part of their name, or one by its id. */
-export const recordSearch = (text: string, api: Api = pageApi, recordings = readRecordings) =>
+export const recordSearch = (
+  text: string,
+  api: Api = pageApi,
+  recordings = readRecordings,
+  operations: ServiceSupport['operations'] = {},
+) =>
   queryOptions({
     queryKey: ['record-search', text],
     queryFn: async ({ signal }): Promise<SearchResults> => {
@@ -212,8 +258,10 @@ export const recordSearch = (text: string, api: Api = pageApi, recordings = read
         id !== undefined && kindOfText
           ? [[kindOfText, findById(kindOfText, id, api, signal)]]
           : [
-              ...entries.flatMap(([kind, { list }]): [ResultKind, Promise<Found>][] =>
-                list ? [[kind, findByName(kind, text.slice(0, 256), (query) => list(api, { query, signal }))]] : [],
+              ...entries.flatMap(([kind, { list, needs = '' }]): [ResultKind, Promise<Found>][] =>
+                list && operations[needs] !== 'no'
+                  ? [[kind, findByName(kind, text.slice(0, 256), (query) => list(api, { query, signal }))]]
+                  : [],
               ),
               ['recording', findRecordings(text, recordings(signal))],
             ]

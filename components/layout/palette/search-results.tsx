@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { LucideIcon } from 'lucide-react'
 import {
+  Bot,
   Box,
   Camera,
   Clapperboard,
@@ -12,11 +13,14 @@ import {
   KeyRound,
   Layers,
   ListChecks,
+  Package,
   Search,
+  ShieldCheck,
   Trophy,
   Waypoints,
 } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react'
+import { supportQueries } from '#components/settings/support-queries.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import type { DocSection } from '#lib/protocol/docs.ts'
@@ -67,7 +71,9 @@ export const useResults = (query: string): PaletteSection => {
     const timer = setTimeout(() => setSettled(query), pauseMs)
     return () => clearTimeout(timer)
   }, [query])
-  const { data } = useQuery({ ...recordSearch(settled), enabled: settled.length >= minLength })
+  const { data: support } = useQuery(supportQueries.current())
+  const search = recordSearch(settled, undefined, undefined, support?.operations)
+  const { data } = useQuery({ ...search, enabled: settled.length >= minLength })
   const found = settled === query ? data : undefined
   const heading = 'Find'
   const kindOfQuery = kindOfId(query)
@@ -112,7 +118,8 @@ const entryOfDoc = ({ page, page_title, anchor, heading, text }: DocSection, que
   href: paths.doc(page, anchor),
 })
 
-const pluralOf = (kind: ResultKind) => (kind.endsWith('x') ? `${kind}es` : `${kind}s`)
+const pluralOf = (kind: ResultKind) =>
+  kind.endsWith('x') ? `${kind}es` : kind.endsWith('y') ? `${kind.slice(0, -1)}ies` : `${kind}s`
 
 const pauseMs = 150
 const minLength = 2
@@ -127,6 +134,9 @@ export const resultIcons: Record<ResultKind, LucideIcon> = {
   snapshot: Camera,
   blueprint: DraftingCompass,
   recording: Clapperboard,
+  agent: Bot,
+  object: Package,
+  'network policy': ShieldCheck,
   secret: KeyRound,
 }
 
