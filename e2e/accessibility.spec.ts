@@ -78,6 +78,9 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     '/agents',
     '/objects',
     '/settings/secrets',
+    '/settings/gateways',
+    '/settings/mcp-servers',
+    '/settings/api-keys',
     '/settings/network-policies',
   ]
   await checkAll(page, product, [

@@ -164,3 +164,45 @@ test('an agent is created, offered to a new devbox and deleted', async ({ signed
   await page.getByRole('dialog', { name: 'Delete reviewer?' }).getByRole('button', { name: 'Delete agent' }).click()
   await expect(page.getByRole('heading', { name: 'No agents yet' })).toBeVisible()
 })
+
+test('gateways and MCP servers are created with a header from a secret, edited and deleted', async ({
+  signedIn: page,
+  product: { url, service },
+}) => {
+  await service.secrets.create({ body: { name: 'TEAM_KEY', value: 'x' } })
+  await open(page, `${url}/settings/gateways`)
+  await page.getByRole('button', { name: 'Create gateway' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('models')
+  await dialog.getByRole('textbox', { name: 'URL' }).fill('api.example.com')
+  await dialog.getByRole('combobox', { name: 'Authentication' }).selectOption('Header')
+  await dialog.getByRole('button', { name: 'Create gateway' }).click()
+  await expect(dialog.getByText('It must be a URL such as https://api.example.com')).toBeVisible()
+  await expect(dialog.getByText('It must be set for type header, and only for it')).toBeVisible()
+  await dialog.getByRole('textbox', { name: 'URL' }).fill('https://api.example.com')
+  await dialog.getByRole('textbox', { name: 'Header', exact: true }).fill('x-api-key')
+  await dialog.getByRole('button', { name: 'Add header from a secret' }).click()
+  await dialog.getByRole('textbox', { name: 'Headers from secrets: key 1' }).fill('x-team')
+  await dialog.getByRole('combobox', { name: 'Headers from secrets: value 1' }).fill('TEAM_KEY')
+  await dialog.getByRole('button', { name: 'Create gateway' }).click()
+  await expect(page.getByRole('cell', { name: 'Header x-api-key' })).toBeVisible()
+
+  await open(page, `${url}/settings/secrets?secret=TEAM_KEY`)
+  await dialog.getByRole('link', { name: 'models' }).click()
+  await expect(dialog).toContainText('https://api.example.com')
+  await dialog.getByRole('button', { name: 'Delete gateway' }).click()
+  await page.getByRole('dialog', { name: 'Delete models?' }).getByRole('button', { name: 'Delete gateway' }).click()
+  await expect(page.getByRole('heading', { name: 'No gateways yet' })).toBeVisible()
+
+  const { id } = await service.mcpConfigs.create({
+    body: { name: 'github', endpoint: 'https://mcp.example.com', allowed_tools: ['*'] },
+  })
+  await open(page, `${url}/settings/mcp-servers?config=${id}`)
+  await dialog.getByRole('button', { name: 'Edit MCP server' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit MCP server' })
+  await form.getByRole('textbox', { name: 'Allowed tools' }).fill('github.search_*')
+  await form.getByRole('button', { name: 'Save changes' }).click()
+  await expect(page.getByRole('cell', { name: 'github.search_*' })).toBeVisible()
+  await service.mcpConfigs.delete({ params: { id } })
+  await service.secrets.delete({ params: { name: 'TEAM_KEY' } })
+})

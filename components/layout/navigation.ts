@@ -11,9 +11,12 @@ import {
   Gauge,
   GitCompareArrows,
   KeyRound,
+  KeySquare,
   Layers,
   ListChecks,
   Package,
+  Plug,
+  Router,
   ScrollText,
   Server,
   Settings,
@@ -62,6 +65,9 @@ export const destinations: readonly Destination[] = [
 export const settingsDestinations: readonly Omit<Destination, 'keys'>[] = [
   { label: 'Secrets', href: paths.secrets(), icon: KeyRound, needs: 'secrets.list' },
   { label: 'Network policies', href: paths.networkPolicies(), icon: ShieldCheck, needs: 'networkPolicies.list' },
+  { label: 'API keys', href: paths.apiKeys(), icon: KeySquare },
+  { label: 'Gateways', href: paths.gateways(), icon: Router, needs: 'gatewayConfigs.list' },
+  { label: 'MCP servers', href: paths.mcpServers(), icon: Plug, needs: 'mcpConfigs.list' },
 ]
 
 /** Without those that the service has nothing for. */

@@ -55,8 +55,8 @@ const kinds: Record<string, [one: string, many: string, href?: (id: string) => s
   devbox: ['devbox', 'devboxes', (id) => paths.devbox(id)],
   blueprint: ['blueprint', 'blueprints', (id) => paths.blueprint(id)],
   benchmark_job: ['benchmark job', 'benchmark jobs', (id) => paths.benchmarkJob(id)],
-  gateway_config: ['gateway', 'gateways'],
-  mcp_config: ['MCP server', 'MCP servers'],
+  gateway_config: ['gateway', 'gateways', (id) => paths.gateway(id)],
+  mcp_config: ['MCP server', 'MCP servers', (id) => paths.mcpServer(id)],
 }
 
 const kindOf = ({ type }: SecretUser) => kinds[type]?.[0] ?? type

@@ -61,12 +61,14 @@ export type ConfigListQuery = z.output<typeof ConfigListQuery>
 export const GatewayConfig = z.object({ ...configView, account_id: z.nullish(z.string()) })
 export type GatewayConfig = z.infer<typeof GatewayConfig>
 
+export const GatewayConfigCreate = z.object({ ...configCreate, auth_mechanism: AuthMechanism })
+
 export const gatewayConfigs = defineEndpoints('gatewayConfigs', 'stable', {
   list: get('/v1/gateway-configs', json(z.object({ gateway_configs: z.array(GatewayConfig), ...pageEnvelope })), {
     query: ConfigListQuery,
   }),
   create: post('/v1/gateway-configs', json(GatewayConfig), {
-    body: z.object({ ...configCreate, auth_mechanism: AuthMechanism }),
+    body: GatewayConfigCreate,
   }),
   get: get('/v1/gateway-configs/:id', json(GatewayConfig), { params: ById }),
   update: post('/v1/gateway-configs/:id', json(GatewayConfig), { params: ById, body: z.object(configUpdate) }),

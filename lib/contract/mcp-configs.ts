@@ -9,12 +9,18 @@ const AllowedTools = z.array(z.string().check(z.minLength(1), z.maxLength(256)))
 export const McpConfig = z.object({ ...configView, allowed_tools: z.array(z.string()) })
 export type McpConfig = z.infer<typeof McpConfig>
 
+export const McpConfigCreate = z.object({
+  ...configCreate,
+  allowed_tools: AllowedTools,
+  auth_mechanism: z.nullish(AuthMechanism),
+})
+
 export const mcpConfigs = defineEndpoints('mcpConfigs', 'beta', {
   list: get('/v1/mcp-configs', json(z.object({ mcp_configs: z.array(McpConfig), ...pageEnvelope })), {
     query: ConfigListQuery,
   }),
   create: post('/v1/mcp-configs', json(McpConfig), {
-    body: z.object({ ...configCreate, allowed_tools: AllowedTools, auth_mechanism: z.nullish(AuthMechanism) }),
+    body: McpConfigCreate,
   }),
   get: get('/v1/mcp-configs/:id', json(McpConfig), { params: ById }),
   update: post('/v1/mcp-configs/:id', json(McpConfig), {

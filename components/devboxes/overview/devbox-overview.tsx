@@ -7,6 +7,7 @@ import { alertQueries } from '#components/alerts/queries.ts'
 import { scenarioRunQueries } from '#components/benchmarks/run/queries.ts'
 import { NodeLink } from '#components/cluster/node-link.tsx'
 import { useCluster } from '#components/cluster/queries.ts'
+import { DevboxSpecs } from '#components/gateway-configs/devbox-specs.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { CommandBlock } from '#components/ui/command-block.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
@@ -66,6 +67,7 @@ export const DevboxOverview = () => {
         <Section title="State history">
           <StateHistory devbox={devbox} />
         </Section>
+        <DevboxSpecs devbox={devbox} />
         <Section title="Tunnel">
           <Tunnel devbox={devbox} serviceUrl={serviceUrl} />
         </Section>

@@ -5,6 +5,7 @@ import type { BenchmarkRunListQuery } from '#lib/contract/benchmark-runs.ts'
 import type { BenchmarkListQuery } from '#lib/contract/benchmarks.ts'
 import type { BlueprintListQuery } from '#lib/contract/blueprints.ts'
 import type { DevboxListQuery } from '#lib/contract/devboxes.ts'
+import type { ConfigListQuery } from '#lib/contract/gateway-configs.ts'
 import type { NetworkPolicyListQuery } from '#lib/contract/network-policies.ts'
 import type { ObjectListQuery } from '#lib/contract/objects.ts'
 import type { ScenarioListQuery } from '#lib/contract/scenarios.ts'
@@ -84,6 +85,11 @@ export const paths = {
   networkPolicies: (query: Partial<NetworkPolicyListQuery> = {}) =>
     `/settings/network-policies${searchOf(query, pageDefaults)}`,
   networkPolicy: (id: string) => `/settings/network-policies${searchOf({ policy: id })}`,
+  gateways: (query: Partial<ConfigListQuery> = {}) => `/settings/gateways${searchOf(query, pageDefaults)}`,
+  gateway: (id: string) => `/settings/gateways${searchOf({ config: id })}`,
+  mcpServers: (query: Partial<ConfigListQuery> = {}) => `/settings/mcp-servers${searchOf(query, pageDefaults)}`,
+  mcpServer: (id: string) => `/settings/mcp-servers${searchOf({ config: id })}`,
+  apiKeys: () => '/settings/api-keys',
   docs: () => '/docs',
   doc: (page: string, anchor = '') => `/docs/${page}${anchor && `#${anchor}`}`,
   signIn: (next?: string, problem?: 'key-refused') => `/sign-in${searchOf({ next, problem })}`,

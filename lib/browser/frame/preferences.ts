@@ -11,6 +11,8 @@ export const preferenceCookies = {
   policyColumns: 'devdeck_policy_columns',
   agentColumns: 'devdeck_agent_columns',
   objectColumns: 'devdeck_object_columns',
+  gatewayColumns: 'devdeck_gateway_columns',
+  mcpColumns: 'devdeck_mcp_columns',
   jobColumns: 'devdeck_job_columns',
   runColumns: 'devdeck_run_columns',
   scenarioColumns: 'devdeck_scenario_columns',
