@@ -65,7 +65,7 @@ test('a network policy is created, edited and deleted, and its rules are checked
   await open(page, `${url}/settings/network-policies`)
   await page.getByRole('button', { name: 'Create network policy' }).first().click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('textbox', { name: 'Name' }).fill('registries')
+  await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('registries')
   await dialog.getByRole('textbox', { name: /^Host names/ }).fill('github.com\nnot a host!')
   await dialog.getByRole('button', { name: 'Add IP range' }).click()
   await dialog.getByRole('textbox', { name: /key 1$/ }).fill('10.12.0.0/16')

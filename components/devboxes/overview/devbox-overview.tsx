@@ -132,33 +132,9 @@ const DevboxFacts = () => {
           <CopyableId value={devbox.snapshot_id} label="snapshot id" />
         </Fact>
       )}
-      <Specs label="Gateways" specs={devbox.gateway_specs} />
-      <Specs label="MCP servers" specs={devbox.mcp_specs} />
       <Origin devbox={devbox} />
       {devbox.capabilities.length > 0 && <Fact label="Capabilities">{devbox.capabilities.join(', ')}</Fact>}
     </Facts>
-  )
-}
-
-/** Gateways or MCP servers, by the environment variable or prefix that the devbox finds them under. */
-const Specs = ({ label, specs }: { label: string; specs: Devbox['gateway_specs'] | Devbox['mcp_specs'] }) => {
-  const entries = Object.entries(specs ?? {})
-  if (entries.length === 0) return null
-  return (
-    <Fact label={label}>
-      <ul>
-        {entries.map(([name, spec]) => (
-          <li key={name}>
-            <VisibleText max={80}>{name}</VisibleText>{' '}
-            <CopyableId
-              value={String('gateway_config_id' in spec ? spec.gateway_config_id : spec.mcp_config_id)}
-              label={`id of ${name}`}
-              className="text-muted"
-            />
-          </li>
-        ))}
-      </ul>
-    </Fact>
   )
 }
 
