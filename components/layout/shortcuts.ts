@@ -30,8 +30,8 @@ interface Leader {
 export const leaderTimeoutMs = 1200
 
 /** All actions whose keys can be changed, with their default keys. */
-export const allShortcuts = (shown: readonly Destination[]): Shortcut[] => [
-  ...defaultShortcuts(),
+export const allShortcuts = (shown: readonly Destination[], mac?: boolean): Shortcut[] => [
+  ...defaultShortcuts(mac),
   ...shown.map(({ label, href, keys }) => ({
     id: goId(href),
     label: `Go to ${label}`,

@@ -20,6 +20,7 @@ import {
   shortcutProblem,
   shortcutText,
   useChosenKeys,
+  useIsMac,
 } from '#lib/browser/frame/shortcuts.ts'
 
 const scopes: Record<ShortcutScope, string> = {
@@ -31,7 +32,7 @@ const scopes: Record<ShortcutScope, string> = {
 
 export const ShortcutsForm = () => {
   const chosen = useChosenKeys()
-  const defaults = allShortcuts(useDestinations())
+  const defaults = allShortcuts(useDestinations(), useIsMac())
   const current = defaults.map((each) => ({ ...each, keys: chosen[each.id] ?? each.keys }))
   const [recordingId, setRecordingId] = useState<string>()
   const [isResetting, setIsResetting] = useState(false)
@@ -92,6 +93,7 @@ const ShortcutRow = ({ shortcut, others, isRecording, onRecord }: ShortcutRowPro
   const { id, label } = shortcut
   const chosen = useChosenKeys()
   const keys = chosen[id] ?? shortcut.keys
+  const mac = useIsMac()
   const change = useRef<HTMLButtonElement>(null)
   const wasRecording = useRef(false)
   useLayoutEffect(() => {
@@ -112,13 +114,13 @@ const ShortcutRow = ({ shortcut, others, isRecording, onRecord }: ShortcutRowPro
   return (
     <li className="flex min-h-10 flex-wrap items-center gap-x-3 gap-y-1 py-1">
       <span className="min-w-40 flex-1">{label}</span>
-      {keys === '' ? <span className="text-muted">Off</span> : <Keys keys={keyCaps(keys)} />}
+      {keys === '' ? <span className="text-muted">Off</span> : <Keys keys={keyCaps(keys, mac)} />}
       <span className="flex items-center gap-1">
         {keys !== shortcut.keys && (
           <IconButton
             size="sm"
             icon={RotateCcw}
-            label={`Reset “${label}” to ${shortcutText(shortcut.keys)}`}
+            label={`Reset “${label}” to ${shortcutText(shortcut.keys, mac)}`}
             onClick={() => {
               save(undefined)
               change.current?.focus()

@@ -168,13 +168,22 @@ export const useChosenKeys = (): ChosenKeys => useSyncExternalStore(chosenKeys.s
 
 /** The keys of an action for `<Keys>`, such as `['Ctrl', 'Shift', 'F']`; empty if switched off. */
 export const useShortcutKeys = (id: ShortcutId): string[] => {
-  const keys = useSyncExternalStore(
+  // As text, which is the same until the keys change. The server doesn't know what keyboard the browser has.
+  const caps = useSyncExternalStore(
     chosenKeys.subscribe,
-    () => shortcutOf(id),
-    () => serverDefaults.get(id) ?? '',
+    () => keyCaps(shortcutOf(id)).join(' '),
+    () => keyCaps(serverDefaults.get(id) ?? '', false).join(' '),
   )
-  return keyCaps(keys)
+  return caps === '' ? [] : caps.split(' ')
 }
+
+/** False during the first render, as on the server. */
+export const useIsMac = (): boolean =>
+  useSyncExternalStore(
+    chosenKeys.subscribe,
+    () => isMac,
+    () => false,
+  )
 
 /** With Ctrl or Command, and so not typed as text. */
 export const isCommand = (keys: string): boolean => /(^|\+)(ctrl|meta)\+/.test(keys)
@@ -205,8 +214,8 @@ const capNames: Record<string, string> = {
   alt: 'Alt',
   shift: 'Shift',
   meta: 'Meta',
-  pageup: 'Page Up',
-  pagedown: 'Page Down',
+  pageup: 'PgUp',
+  pagedown: 'PgDn',
 }
 const macNames: Record<string, string> = { ctrl: '⌃', alt: '⌥', shift: '⇧', meta: '⌘' }
 
@@ -225,10 +234,10 @@ export const keyCaps = (keys: string, mac = isMac): string[] => {
 }
 
 /** As text for labels and tooltips: `Ctrl+Shift+F`, `g d`. */
-export const shortcutText = (keys: string): string =>
+export const shortcutText = (keys: string, mac = isMac): string =>
   keys
     .split(' ')
-    .map((combination) => keyCaps(combination).join('+'))
+    .map((combination) => keyCaps(combination, mac).join('+'))
     .join(' ')
 
 /** Why an action can't have these keys, if so. `others` are all other actions with the keys they have now. */
