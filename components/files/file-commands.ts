@@ -53,6 +53,9 @@ export const deleteFiles = (devboxId: string, files: readonly string[], api?: Ap
 export const fileSize = async (devboxId: string, path: string, api?: Api): Promise<number> =>
   Number(await runInDevbox(devboxId, markAsFilesTab(`stat -L -c %s -- ${quotePath(path)}`), api))
 
+export const isFolder = async (devboxId: string, path: string, api?: Api): Promise<boolean> =>
+  (await runInDevbox(devboxId, markAsFilesTab(`[ ! -d ${quotePath(path)} ] || echo yes`), api)) !== ''
+
 const maxCounted = 100_000
 
 export interface ContentsCount {

@@ -6,8 +6,9 @@ import { files } from '#lib/contract/files.ts'
 const pageApi = browserApi({ files })
 type Api = typeof pageApi
 
-/** Longer text is cut, and can't be edited. */
-const maxTextBytes = 512 * 1024
+/** Longer text can't be edited, and only its start is shown. */
+const maxTextBytes = 2 * 1024 ** 2
+const maxStartBytes = 512 * 1024
 const maxImageBytes = 16 * 1024 ** 2
 
 export interface FileStart {
@@ -53,6 +54,7 @@ export type FileContent =
   | { kind: 'text'; text: string; isWhole: boolean; isExact: boolean; shownBytes: number; sizeBytes: number | null }
   /** `url` is a data URL, which can't run scripts in an `img`. */
   | { kind: 'image'; url: string; sizeBytes: number }
+  | { kind: 'folder' }
   | { kind: 'other'; why: string; sizeBytes: number | null }
 
 /** Detects the type by content, not by name. */
@@ -73,10 +75,11 @@ export const readContent = async (
     return { kind: 'image', url: dataUrl(type, whole.bytes), sizeBytes: whole.bytes.length }
   }
   const isWhole = sizeBytes === bytes.length
-  const text = decodeFile(bytes, isWhole)
+  const shown = isWhole ? bytes : bytes.subarray(0, maxStartBytes)
+  const text = decodeFile(shown, isWhole)
   return text === null
     ? { kind: 'other', why: 'This file is neither text nor an image', sizeBytes }
-    : { kind: 'text', ...text, isWhole, shownBytes: bytes.length, sizeBytes }
+    : { kind: 'text', ...text, isWhole, shownBytes: shown.length, sizeBytes }
 }
 
 /** Null for a binary file. Drops a truncated last character. */

@@ -9,6 +9,7 @@ import {
   nameProblem,
   parentPath,
   quotePath,
+  resolvePath,
   shellQuote,
 } from './file-path.ts'
 
@@ -63,6 +64,16 @@ describe('a file name', () => {
 })
 
 describe('a path', () => {
+  it('resolves links relative to a folder', () => {
+    expect([
+      resolvePath('/srv/docs', '../src/a.ts'),
+      resolvePath('/srv', './b/'),
+      resolvePath('/srv', '/etc/hosts'),
+      resolvePath('/srv', '../../../x'),
+      resolvePath('~/docs', '../x'),
+    ]).toEqual(['/srv/src/a.ts', '/srv/b/', '/etc/hosts', '/x', '~/x'])
+  })
+
   it('is quoted as the service resolves it', () => {
     expect(['', '~', '~/a', 'a/~', '/a', "~'"].map(quotePath)).toEqual([
       '"$HOME"',

@@ -50,6 +50,18 @@ export const baseName = (path: string): string => path.replace(/\/+$/, '').repla
 
 export const joinPath = (folder: string, name: string): string => `${folder === '/' ? '' : folder}/${name}`
 
+/** Resolves a relative link from a folder, without going above the root or the home folder. */
+export const resolvePath = (folder: string, path: string): string => {
+  if (path.startsWith('/')) return path
+  const [base, prefix] = folder.startsWith('/') ? [folder, '/'] : [folder.replace(/^~\/?/, ''), '~/']
+  const names: string[] = []
+  for (const name of `${base}/${path}`.split('/')) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return prefix + names.join('/') + (path.endsWith('/') && names.length > 0 ? '/' : '')
+}
+
 export interface Crumb {
   name: string
   path: string

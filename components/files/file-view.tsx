@@ -1,37 +1,45 @@
 'use client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Download, FileQuestion, Pencil, RefreshCw, Save } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
-import { Banner } from '#components/ui/banner.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Download, FileQuestion, Pencil, RefreshCw } from 'lucide-react'
+import dynamic from 'next/dynamic'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { CopyButton } from '#components/ui/copy-button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { ErrorState, InlineError } from '#components/ui/error-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
-import { Textarea } from '#components/ui/input.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
-import { visiblePieces } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
-import { formatBytes } from '#lib/browser/format.ts'
+import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
-import { editRefusal, type FileContent, lineEnding, saveText } from './file-content.ts'
+import { editRefusal, type FileContent } from './file-content.ts'
 import { downloadFile } from './file-download.ts'
-import { baseName, isUtf8, joinPath } from './file-path.ts'
+import { draftOf } from './file-drafts.ts'
+import { isUtf8, joinPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
 import { PathBar } from './path-bar.tsx'
+import { PlainText } from './plain-text.tsx'
 import { fileQueries } from './queries.ts'
+
+const loading = () => <SkeletonRows columns={1} label="Loading file" />
+const CodeView = dynamic(async () => (await import('./code-view.tsx')).CodeView, { loading, ssr: false })
+const TextEditor = dynamic(async () => (await import('./text-editor.tsx')).TextEditor, { loading, ssr: false })
+const MarkdownPreview = dynamic(async () => (await import('./markdown-preview.tsx')).MarkdownPreview, { loading })
+const CsvPreview = dynamic(async () => (await import('./csv-preview.tsx')).CsvPreview, { loading })
 
 interface FileViewProps {
   nav: FilesNav
   folder: string
   name: string
+  /** Counts from 1. */
+  line: number | undefined
 }
 
 /** Previews or edits a file. Backspace returns to its folder. */
-export const FileView = ({ nav, folder, name }: FileViewProps) => {
+export const FileView = ({ nav, folder, name, line }: FileViewProps) => {
   const { devboxId, refusal } = nav
   const path = joinPath(folder, name)
   const unavailable =
@@ -39,9 +47,17 @@ export const FileView = ({ nav, folder, name }: FileViewProps) => {
   const [isEditing, setIsEditing] = useState(() => draftOf(devboxId, path) !== undefined)
   const file = useQuery({ ...fileQueries.content(devboxId, path), enabled: unavailable === null && !isEditing })
   const { data } = file
+  // A link to a line means the source.
+  const [mode, setMode] = useState<'preview' | 'source'>(line === undefined && previewOf(name) ? 'preview' : 'source')
   const [isDownloading, setIsDownloading] = useState(false)
   const goBack = () => nav.go(folder, { focused: name })
   useBackspace(goBack)
+  // Links in terminals and texts may name a folder.
+  const isFolder = data?.kind === 'folder'
+  const openFolder = useEffectEvent(() => nav.go(path, { replace: true }))
+  useEffect(() => {
+    if (isFolder) openFolder()
+  }, [isFolder])
 
   const download = async () => {
     setIsDownloading(true)
@@ -61,11 +77,13 @@ export const FileView = ({ nav, folder, name }: FileViewProps) => {
         <PathBar nav={nav} folder={folder} file={name} />
         {!isEditing && (
           <div className="ml-auto flex flex-wrap items-center gap-2">
-            {data && <p className="tabular text-sm text-muted">{formatSize(data)}</p>}
+            {data && data.kind !== 'folder' && <p className="tabular text-sm text-muted">{formatSize(data)}</p>}
             {data && (
               <RelativeTime prefix="loaded" ms={toServiceTime(file.dataUpdatedAt)} className="text-sm text-muted" />
             )}
             {text && <CopyButton what="text" text={() => text.text} />}
+            <CopyButton what="path" text={() => displayName(path)} />
+            {text && previewOf(name) && <ModeSwitch mode={mode} onMode={setMode} />}
             <Button icon={Pencil} disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
               Edit file
             </Button>
@@ -84,9 +102,15 @@ export const FileView = ({ nav, folder, name }: FileViewProps) => {
         )}
       </div>
       {isEditing ? (
-        <TextEditor nav={nav} path={path} savedText={text?.text ?? null} onClose={() => setIsEditing(false)} />
+        <TextEditor
+          nav={nav}
+          path={path}
+          savedText={text?.text ?? null}
+          line={line}
+          onClose={() => setIsEditing(false)}
+        />
       ) : data ? (
-        <Content content={data} name={name} />
+        <Content nav={nav} folder={folder} name={name} content={data} mode={mode} line={line} />
       ) : unavailable !== null || file.error ? (
         <ErrorState
           title="Can't show this file"
@@ -101,7 +125,7 @@ export const FileView = ({ nav, folder, name }: FileViewProps) => {
   )
 }
 
-const formatSize = (content: FileContent): string => {
+const formatSize = (content: Exclude<FileContent, { kind: 'folder' }>): string => {
   const { sizeBytes } = content
   const whole = sizeBytes === null ? 'unknown size' : formatBytes(sizeBytes)
   return content.kind === 'text' && !content.isWhole
@@ -109,8 +133,39 @@ const formatSize = (content: FileContent): string => {
     : whole
 }
 
-const Content = ({ content, name }: { content: FileContent; name: string }) => {
-  if (content.kind === 'text') return <TextPreview text={content.text} label={`Text of ${displayName(name)}`} />
+interface ContentProps {
+  nav: FilesNav
+  folder: string
+  name: string
+  content: FileContent
+  mode: 'preview' | 'source'
+  line: number | undefined
+}
+
+const Content = ({ nav, folder, name, content, mode, line }: ContentProps) => {
+  if (content.kind === 'text') {
+    const { text, isWhole, shownBytes } = content
+    const label = `Text of ${displayName(name)}`
+    if (text === '') return <p className="rounded-md border border-line px-3 py-2 text-muted">Empty file</p>
+    if (mode === 'preview' && previewOf(name) === 'markdown')
+      return <MarkdownPreview label={label} devboxId={nav.devboxId} folder={folder} text={text} />
+    if (mode === 'preview') return <CsvPreview label={label} fileName={name} text={text} isWhole={isWhole} />
+    if (isWhole)
+      return (
+        <section aria-label={label}>
+          <CodeView label={label} fileName={name} text={text.replaceAll('\r\n', '\n')} line={line} />
+        </section>
+      )
+    return (
+      <>
+        <p className="text-sm text-muted">
+          Too large for the editor: the first {formatBytes(shownBytes)} are shown without syntax colors.
+          {line !== undefined && line > text.split('\n').length && ` Line ${formatCount(line)} is further down.`}
+        </p>
+        <PlainText label={label} text={text} line={line} />
+      </>
+    )
+  }
   if (content.kind === 'image')
     return (
       <div className="flex justify-center rounded-md border border-line bg-surface-1 p-4">
@@ -118,12 +173,37 @@ const Content = ({ content, name }: { content: FileContent; name: string }) => {
         <img src={content.url} alt={displayName(name)} className="max-h-[70dvh] max-w-full object-contain" />
       </div>
     )
+  if (content.kind === 'folder') return loading()
   return (
     <EmptyState icon={FileQuestion} title={content.why}>
       Download the file to open it on your computer.
     </EmptyState>
   )
 }
+
+type Preview = 'markdown' | 'table'
+
+const previewOf = (name: string): Preview | null => {
+  if (/\.(md|markdown|mdown)$/i.test(name)) return 'markdown'
+  return /\.(csv|tsv|tab)$/i.test(name) ? 'table' : null
+}
+
+/** Switches between a file's preview and its source. */
+const ModeSwitch = ({ mode, onMode }: { mode: 'preview' | 'source'; onMode: (mode: 'preview' | 'source') => void }) => (
+  <fieldset className="inline-flex">
+    <legend className="sr-only">Show</legend>
+    {(['preview', 'source'] as const).map((each) => (
+      <Button
+        key={each}
+        aria-pressed={each === mode}
+        onClick={() => onMode(each)}
+        className="first:rounded-r-none last:-ml-px last:rounded-l-none aria-pressed:bg-surface-3"
+      >
+        {each === 'preview' ? 'Preview' : 'Source'}
+      </Button>
+    ))}
+  </fieldset>
+)
 
 const useBackspace = (goBack: () => void) => {
   useEffect(() => {
@@ -137,173 +217,3 @@ const useBackspace = (goBack: () => void) => {
     return () => document.removeEventListener('keydown', listen)
   })
 }
-
-const TextPreview = ({ text, label }: { text: string; label: string }) => {
-  const pieces = useMemo(() => visibleText(text), [text])
-  const numbers = useMemo(() => lineNumbers(text), [text])
-  return (
-    <section
-      aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard
-      tabIndex={0}
-      className="flex max-h-[70dvh] overflow-auto rounded-md border border-line bg-surface-0 font-mono text-sm"
-    >
-      <pre
-        aria-hidden
-        className="sticky left-0 min-h-full shrink-0 self-start border-r border-line bg-surface-1 px-2 py-2 text-right text-muted select-none"
-      >
-        {numbers}
-      </pre>
-      <pre className="py-2 pr-4 pl-3 [tab-size:4]">
-        {text === '' ? <span className="text-muted">Empty file</span> : pieces}
-      </pre>
-    </section>
-  )
-}
-
-const lineNumbers = (text: string): string => {
-  const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
-  return Array.from({ length: Math.max(1, lines) }, (_, index) => index + 1).join('\n')
-}
-
-/** Marks invisible characters, so that nothing in the text is hidden. */
-const visibleText = (text: string) =>
-  visiblePieces(text.replaceAll('\r\n', '\n'), '\n\t').map(({ at, text: shown, codePoint }) =>
-    codePoint === undefined ? (
-      shown
-    ) : (
-      <span key={at} title={codePoint} className="rounded-sm bg-surface-2 px-0.5 text-muted">
-        {shown}
-      </span>
-    ),
-  )
-
-interface TextEditorProps {
-  nav: FilesNav
-  path: string
-  /** The text of the file; an existing draft takes precedence. */
-  savedText: string | null
-  onClose: () => void
-}
-
-const TextEditor = ({ nav: { devboxId, refusal }, path, savedText, onClose }: TextEditorProps) => {
-  const [draft, setDraft] = useState(() => draftOf(devboxId, path) ?? { base: savedText, text: savedText ?? '' })
-  const [conflict, setConflict] = useState<{ theirs: string | null }>()
-  const queryClient = useQueryClient()
-  const isChanged = draft.text !== draft.base
-  const latest = useRef(draft.text)
-  const change = (next: FileDraft) => {
-    latest.current = next.text
-    setDraft(next)
-    saveDraft(devboxId, path, next)
-  }
-  const save = useMutation({
-    mutationFn: ({ base, text }: FileDraft) => saveText(devboxId, path, { base, text }),
-    onSuccess: (result, { text }) => {
-      if (!result.isSaved) return setConflict({ theirs: result.theirs })
-      toast.ok('File saved')
-      void queryClient.invalidateQueries({ queryKey: fileQueries.all(devboxId) })
-      // Keeps what was typed while saving.
-      if (latest.current !== text) return change({ base: text, text: latest.current })
-      saveDraft(devboxId, path, undefined)
-      onClose()
-    },
-  })
-  const submit = (base: string | null) => {
-    setConflict(undefined)
-    if (!save.isPending) save.mutate({ base, text: draft.text })
-  }
-  const discard = () => {
-    saveDraft(devboxId, path, undefined)
-    onClose()
-  }
-  const saveRefusal = refusal ?? (isChanged ? null : 'no changes')
-  // A textarea normalizes line endings; the file keeps its own.
-  const eol = lineEnding(draft.base ?? '') === '\r\n' ? '\r\n' : '\n'
-  return (
-    <form
-      className="space-y-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (saveRefusal === null) submit(draft.base)
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
-        event.preventDefault()
-        event.currentTarget.requestSubmit()
-      }}
-    >
-      {conflict && (
-        <Banner
-          tone="attention"
-          role="alert"
-          title={
-            conflict.theirs === null
-              ? 'The file was deleted or is no longer a text file'
-              : 'The file changed since you opened it'
-          }
-          actions={
-            <>
-              {conflict.theirs !== null && (
-                <Button
-                  onClick={() => {
-                    setConflict(undefined)
-                    change({ base: conflict.theirs, text: conflict.theirs ?? '' })
-                  }}
-                >
-                  Load the file's text
-                </Button>
-              )}
-              <Button variant="danger" onClick={() => submit(conflict.theirs)}>
-                Overwrite
-              </Button>
-            </>
-          }
-        >
-          Nothing was saved. Your edits are still here.
-        </Banner>
-      )}
-      {save.error && <InlineError error={save.error} />}
-      <Textarea
-        mono
-        autoFocus
-        aria-label={`Text of ${displayName(baseName(path))}`}
-        className="h-[min(60dvh,40rem)] resize-y text-sm whitespace-pre"
-        value={draft.text.replaceAll('\r\n', '\n')}
-        onChange={({ target }) => change({ ...draft, text: target.value.replaceAll('\n', eol) })}
-      />
-      <div className="flex flex-wrap items-center gap-2">
-        <Button type="submit" variant="primary" icon={Save} busy={save.isPending} disabledReason={saveRefusal}>
-          Save file
-        </Button>
-        <Button onClick={discard}>{isChanged ? 'Discard changes' : 'Close editor'}</Button>
-        <p role="status" className="text-sm text-muted">
-          {isChanged ? 'Unsaved changes' : 'No changes'}
-          {eol === '\r\n' && ' · Windows line endings (CRLF)'}
-        </p>
-      </div>
-    </form>
-  )
-}
-
-interface FileDraft {
-  /** The text of the file when editing started; null if it doesn't exist. */
-  base: string | null
-  text: string
-}
-
-/** Drafts survive switching tabs and folders, until the page is left. */
-const drafts = new Map<string, FileDraft>()
-
-const draftKey = (devboxId: string, path: string) => `${devboxId}\0${path}`
-
-const draftOf = (devboxId: string, path: string): FileDraft | undefined => drafts.get(draftKey(devboxId, path))
-
-const saveDraft = (devboxId: string, path: string, draft: FileDraft | undefined): void => {
-  if (draft && draft.text !== draft.base) drafts.set(draftKey(devboxId, path), draft)
-  else drafts.delete(draftKey(devboxId, path))
-  if (drafts.size > 0) addEventListener('beforeunload', confirmLeaving)
-  else removeEventListener('beforeunload', confirmLeaving)
-}
-
-const confirmLeaving = (event: BeforeUnloadEvent) => event.preventDefault()

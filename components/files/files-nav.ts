@@ -1,9 +1,9 @@
 export interface FilesNav {
   devboxId: string
   refusal: string | null
-  hrefOf: (folder: string, file?: string) => string
+  hrefOf: (folder: string, file?: string, line?: number) => string
   /** `focused` names the entry to focus after navigating. */
-  go: (folder: string, options?: { file?: string; focused?: string }) => void
+  go: (folder: string, options?: { file?: string; focused?: string; replace?: boolean }) => void
   /** Returns the entry that the next folder should focus, once. */
   takeFocused: () => string | undefined
 }

@@ -21,6 +21,7 @@ import { decodePath, displayName, encodePath } from '#lib/browser/address/encode
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
+import { queryInt } from '#lib/contract/common.ts'
 import { devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { baseName, isUtf8, parentPath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
@@ -32,14 +33,18 @@ import { PathBar } from './path-bar.tsx'
 import { fileQueries } from './queries.ts'
 
 /** `file` is a name in the folder `path`; the default is the home folder. */
-const FilesSearchParams = z.object({ path: z._default(z.string(), ''), file: z._default(z.string(), '') })
+const FilesSearchParams = z.object({
+  path: z._default(z.string(), ''),
+  file: z._default(z.string(), ''),
+  line: z.optional(queryInt(1, 1_000_000_000)),
+})
 
 export const FilesTab = () => {
   const { devbox, actions } = useDevbox()
   const { id, status } = devbox
   const address = useCallback(
-    ({ path, file }: Partial<z.infer<typeof FilesSearchParams>>) =>
-      paths.devbox(id, 'files', { path: path || undefined, file: file || undefined }),
+    ({ path, file, line }: Partial<z.infer<typeof FilesSearchParams>>) =>
+      paths.devbox(id, 'files', { path: path || undefined, file: file || undefined, line }),
     [id],
   )
   const { settled, change, followHere } = useAddress({ schema: FilesSearchParams, path: address })
@@ -64,10 +69,12 @@ export const FilesTab = () => {
   const nav: FilesNav = {
     devboxId: id,
     refusal,
-    hrefOf: (path, name) => paths.devbox(id, 'files', { path: encodePath(path), file: name && encodePath(name) }),
+    hrefOf: (path, name, line) =>
+      paths.devbox(id, 'files', { path: encodePath(path), file: name && encodePath(name), line }),
     go: (path, options = {}) => {
       focused.current = options.focused ?? ''
-      change({ path: encodePath(path), file: encodePath(options.file ?? '') }, 'push')
+      const next = { path: encodePath(path), file: encodePath(options.file ?? ''), line: undefined }
+      change(next, options.replace ? 'replace' : 'push')
     },
     takeFocused: () => {
       const { current } = focused
@@ -92,7 +99,13 @@ export const FilesTab = () => {
       {file === '' ? (
         <FolderView key={folder} nav={nav} path={folder || '~'} />
       ) : (
-        <FileView key={`${folder}\0${file}`} nav={nav} folder={folder || '~'} name={file} />
+        <FileView
+          key={`${folder}\0${file}\0${settled.line}`}
+          nav={nav}
+          folder={folder || '~'}
+          name={file}
+          line={settled.line}
+        />
       )}
     </div>
   )

@@ -1,5 +1,5 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query'
-import { countContents, deleteFiles, fileSize, listFolder, makeFolder, renameFile } from './file-commands.ts'
+import { countContents, deleteFiles, fileSize, isFolder, listFolder, makeFolder, renameFile } from './file-commands.ts'
 import { type FileContent, readContent } from './file-content.ts'
 
 // Each read starts a process in the devbox and adds a line to its log, so nothing is refetched on its own.
@@ -21,8 +21,11 @@ export const fileQueries = {
     queryOptions({
       queryKey: [...fileQueries.all(devboxId), 'content', path],
       queryFn: async ({ signal }) => {
-        const content = await readContent(devboxId, path, { signal })
-        if (content.sizeBytes !== null) return content
+        const content = await readContent(devboxId, path, { signal }).catch(async (error): Promise<FileContent> => {
+          if (await isFolder(devboxId, path).catch(() => false)) return { kind: 'folder' }
+          throw error
+        })
+        if (content.kind === 'folder' || content.sizeBytes !== null) return content
         return { ...content, sizeBytes: await fileSize(devboxId, path).catch(() => null) } as FileContent
       },
       ...uncached,

@@ -24,7 +24,7 @@ export interface TextPiece {
 export const visiblePieces = (text: string, layout = ''): TextPiece[] => {
   const pieces: TextPiece[] = []
   let end = 0
-  for (const match of text.matchAll(hidden)) {
+  for (const match of text.matchAll(hiddenCharacters)) {
     if (layout.includes(match[0])) continue
     if (match.index > end) pieces.push({ at: end, text: text.slice(end, match.index) })
     const codePoint = `U+${(match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
@@ -35,10 +35,11 @@ export const visiblePieces = (text: string, layout = ''): TextPiece[] => {
   return pieces
 }
 
-const hidden = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D\u{E0020}-\u{E007F}]]/gv
+/** Control, bidi and zero-width characters. */
+export const hiddenCharacters = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\u200C\u200D\u{E0020}-\u{E007F}]]/gv
 /** JSON with invisible characters escaped. */
 export const visibleJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(hidden, (character) =>
+  JSON.stringify(value, null, 2).replace(hiddenCharacters, (character) =>
     character === '\n'
       ? character
       : [...Array(character.length).keys()]
