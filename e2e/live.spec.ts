@@ -148,7 +148,7 @@ test('a frozen service is shown as late, loses no input and recovers', async ({ 
     await expect(commands.getByRole('article', { name: 'Command echo sent' })).toContainText('Exit 0')
     await expect(command).toHaveValue('echo typed meanwhile')
     await expect(files.getByText('File saved')).toBeVisible()
-    await expect(note).toHaveValue('two and three')
+    await expect(note).toHaveText('two and three')
     await expect(files.getByText('Unsaved changes', { exact: true })).toBeVisible()
     for (const tab of tabs) {
       await isLive(tab)

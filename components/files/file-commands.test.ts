@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LogFeed } from '#components/devboxes/log/log-feed.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -12,7 +16,7 @@ import {
 } from './file-commands.ts'
 import { readContent, readStart, saveText } from './file-content.ts'
 import { joinPath } from './file-path.ts'
-import { maxEntries } from './folder-listing.ts'
+import { type EntrySort, listCommand, pageEntries, parseListing } from './folder-listing.ts'
 
 let service: TestService
 let id: string
@@ -27,7 +31,7 @@ const sh = async (command: string) => {
   expect(answer.stderr).toBe('')
   return answer.stdout
 }
-const list = (path: string) => listFolder(id, path, service.client)
+const list = (path: string) => listFolder(id, path, { api: service.client })
 const names = async (path: string) => (await list(path)).entries.map(({ name }) => name)
 
 describe('a folder', () => {
@@ -45,7 +49,7 @@ describe('a folder', () => {
       await deleteFiles(id, [joinPath(folder, 'renamed')], service.client)
       expect(await names(folder)).not.toContain(name)
     }
-    expect(await list(folder)).toEqual({ folder, entries: [], total: 0 })
+    expect(await list(folder)).toEqual({ folder, entries: [], total: 0, isOnlyByName: false })
     await makeFolder(id, joinPath(folder, 'a\udcff'), service.client)
     expect((await list(joinPath(folder, 'a\udcff'))).total).toBe(0)
   })
@@ -83,10 +87,18 @@ describe('a folder', () => {
     expect(entries[3]).toMatchObject({ sizeBytes: 5, changedMs: 1_700_000_000_000, mode: '600' })
   })
 
-  it('counts the entries it does not list', async () => {
-    await sh(`mkdir many && cd many && seq 1 ${maxEntries + 5} | xargs touch && mkdir last`)
-    const { entries, total } = await list('many')
-    expect([entries.length, total, entries[0]?.name]).toEqual([maxEntries, maxEntries + 6, 'last'])
+  it('is listed in parts, sorted as a whole', async () => {
+    await sh(
+      `mkdir many && cd many && seq 1 ${pageEntries + 5} | sed s/^/file/ | xargs touch && mkdir last && printf 123 >file7`,
+    )
+    const part = (offset: number, sort: EntrySort) => listFolder(id, 'many', { offset, sort, api: service.client })
+    const first = await part(0, { column: 'size', descending: true })
+    expect([first.entries.length, first.total]).toEqual([pageEntries, pageEntries + 6])
+    expect(first.entries.slice(0, 3).map(({ name }) => name)).toEqual(['last', 'file7', 'file1'])
+    const rest = await part(pageEntries, { column: 'name', descending: true })
+    expect(rest.entries.map(({ name }) => name)).toEqual(
+      ['file1', 'file10', 'file100', 'file1000', 'file1001', 'file1002'].reverse(),
+    )
   })
 
   it('rejects a missing folder and a file with a plain message', async () => {
@@ -169,4 +181,37 @@ describe('file contents', () => {
     expect(await save(null, 'three')).toEqual({ isSaved: true })
     expect(await sh('cat edited')).toBe('three')
   })
+})
+
+it.skipIf(!existsSync('/usr/bin/busybox'))('lists a folder with the tools of BusyBox', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-listing-'))
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  for (const tool of ['sh', 'find', 'stat', 'readlink', 'base64', 'tail'])
+    symlinkSync('/usr/bin/busybox', join(bin, tool))
+  mkdirSync(join(folder, 'a/.sub'), { recursive: true })
+  for (const name of ['-rf', "it's", 'new\nline', '$(id)', '*']) writeFileSync(join(folder, 'a', name), 'four')
+  symlinkSync('.sub', join(folder, 'a/to-sub'))
+  symlinkSync('none', join(folder, 'a/broken'))
+  const run = (offset: number) => {
+    const command = listCommand(join(folder, 'a'), { offset })
+    const { stdout, stderr } = spawnSync(join(bin, 'sh'), ['-c', command], { env: { ...process.env, PATH: bin } })
+    expect(String(stderr)).toBe('')
+    return parseListing(String(stdout))
+  }
+  const { entries, total, isOnlyByName } = run(0)
+  expect([total, isOnlyByName]).toEqual([8, true])
+  expect(entries.map(({ name, type, target }) => [name, type, target?.type, target?.path])).toEqual([
+    ['to-sub', 'l', 'd', '.sub'],
+    ['.sub', 'd', undefined, undefined],
+    ['$(id)', 'f', undefined, undefined],
+    ['*', 'f', undefined, undefined],
+    ['-rf', 'f', undefined, undefined],
+    ['broken', 'l', 'N', 'none'],
+    ["it's", 'f', undefined, undefined],
+    ['new\nline', 'f', undefined, undefined],
+  ])
+  expect(entries[3]).toMatchObject({ sizeBytes: 4, mode: statSync(join(folder, 'a/*')).mode.toString(8).slice(-3) })
+  expect(run(6).entries.map(({ name }) => name)).toEqual(["it's", 'new\nline'])
+  rmSync(folder, { recursive: true })
 })

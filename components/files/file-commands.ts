@@ -3,7 +3,7 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { executions } from '#lib/contract/executions.ts'
 import { markAsFilesTab } from '#lib/protocol/files-tab-mark.ts'
 import { joinPath, parentPath, quotePath, shellQuote } from './file-path.ts'
-import { type FolderListing, listCommand, parseListing } from './folder-listing.ts'
+import { type FolderListing, type ListingPart, listCommand, parseListing } from './folder-listing.ts'
 
 // The API has no calls for these, so they run as commands in the devbox. None transfers file contents.
 
@@ -29,9 +29,9 @@ const reasonIn = (stderr: string): string => /(?:^|: )([^:]*)$/.exec(stderr.trim
 export const listFolder = async (
   devboxId: string,
   path: string,
-  api?: Api,
-  signal?: AbortSignal,
-): Promise<FolderListing> => parseListing(await runInDevbox(devboxId, markAsFilesTab(listCommand(path)), api, signal))
+  { api, signal, ...part }: ListingPart & { api?: Api; signal?: AbortSignal } = {},
+): Promise<FolderListing> =>
+  parseListing(await runInDevbox(devboxId, markAsFilesTab(listCommand(path, part)), api, signal))
 
 export const makeFolder = (devboxId: string, path: string, api?: Api) =>
   runInDevbox(devboxId, `mkdir -- ${quotePath(path)}`, api)

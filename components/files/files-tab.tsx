@@ -1,5 +1,5 @@
 'use client'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { FolderClosed, FolderPlus, Play } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
@@ -10,6 +10,7 @@ import { useAddress } from '#components/list/use-address.ts'
 import { FileDropZone } from '#components/terminal/tools/file-drop-zone.tsx'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
+import { hasLetterKeys } from '#components/ui/choice/browser-choice.ts'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
@@ -19,16 +20,17 @@ import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { decodePath, displayName, encodePath } from '#lib/browser/address/encode-path.ts'
 import { paths } from '#lib/browser/address/paths.ts'
-import { formatCount } from '#lib/browser/format.ts'
+import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
 import { queryInt } from '#lib/contract/common.ts'
 import { devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
 import { baseName, isUtf8, parentPath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
 import type { FilesNav } from './files-nav.ts'
-import { type EntrySort, type FolderEntry, type FolderListing, maxEntries, sortEntries } from './folder-listing.ts'
+import { byName, type EntrySort, type FolderEntry, sortEntries } from './folder-listing.ts'
 import { FolderTable } from './folder-table.tsx'
 import { type FolderChange, type FolderRefusals, FolderTools, useFolderDownload } from './folder-tools.tsx'
+import { FolderTree } from './folder-tree.tsx'
 import { PathBar } from './path-bar.tsx'
 import { fileQueries } from './queries.ts'
 
@@ -37,14 +39,15 @@ const FilesSearchParams = z.object({
   path: z._default(z.string(), ''),
   file: z._default(z.string(), ''),
   line: z.optional(queryInt(1, 1_000_000_000)),
+  find: z._default(z.enum(['', 'names', 'contents']), ''),
 })
 
 export const FilesTab = () => {
   const { devbox, actions } = useDevbox()
   const { id, status } = devbox
   const address = useCallback(
-    ({ path, file, line }: Partial<z.infer<typeof FilesSearchParams>>) =>
-      paths.devbox(id, 'files', { path: path || undefined, file: file || undefined, line }),
+    ({ path, file, line, find }: Partial<z.infer<typeof FilesSearchParams>>) =>
+      paths.devbox(id, 'files', { path: path || undefined, file: file || undefined, line, find: find || undefined }),
     [id],
   )
   const { settled, change, followHere } = useAddress({ schema: FilesSearchParams, path: address })
@@ -73,7 +76,12 @@ export const FilesTab = () => {
       paths.devbox(id, 'files', { path: encodePath(path), file: name && encodePath(name), line }),
     go: (path, options = {}) => {
       focused.current = options.focused ?? ''
-      const next = { path: encodePath(path), file: encodePath(options.file ?? ''), line: undefined }
+      const next = {
+        path: encodePath(path),
+        file: encodePath(options.file ?? ''),
+        line: undefined,
+        find: options.find ?? ('' as const),
+      }
       change(next, options.replace ? 'replace' : 'push')
     },
     takeFocused: () => {
@@ -82,6 +90,20 @@ export const FilesTab = () => {
       return current
     },
   }
+  const view =
+    file !== '' ? (
+      <FileView
+        key={`${folder}\0${file}\0${settled.line}`}
+        nav={nav}
+        folder={folder || '~'}
+        name={file}
+        line={settled.line}
+      />
+    ) : settled.find !== '' ? (
+      <SearchView key={folder} nav={nav} folder={folder || '~'} kind={settled.find} />
+    ) : (
+      <FolderView key={folder} nav={nav} path={folder || '~'} />
+    )
   return (
     <div
       className="space-y-3"
@@ -96,21 +118,15 @@ export const FilesTab = () => {
           Showing the last loaded contents.
         </Banner>
       )}
-      {file === '' ? (
-        <FolderView key={folder} nav={nav} path={folder || '~'} />
-      ) : (
-        <FileView
-          key={`${folder}\0${file}\0${settled.line}`}
-          nav={nav}
-          folder={folder || '~'}
-          name={file}
-          line={settled.line}
-        />
-      )}
+      <div className="flex items-start gap-4">
+        <FolderTree nav={nav} folder={folder || '~'} file={file} />
+        <div className="min-w-0 flex-1">{view}</div>
+      </div>
     </div>
   )
 }
 
+const SearchView = dynamic(async () => (await import('./search-view.tsx')).SearchView)
 const UploadDialog = dynamic(async () => (await import('#components/terminal/tools/upload-dialog.tsx')).UploadDialog)
 const NameDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).NameDialog)
 const DeleteDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).DeleteDialog)
@@ -118,26 +134,28 @@ const DeleteDialog = dynamic(async () => (await import('./folder-dialogs.tsx')).
 /** Lists a folder. Backspace goes up, Delete deletes, F2 renames. */
 const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
   const { devboxId, refusal } = nav
-  const listing = useQuery({ ...fileQueries.folder(devboxId, path), enabled: refusal === null })
+  const [sort, setSort] = useState<EntrySort>(byName)
+  const listing = useFolder(nav, path, sort)
   const { data } = listing
   const folder = data?.folder ?? path
-  const [sort, setSort] = useState<EntrySort>({ column: 'name', descending: false })
   const [selection, setSelection] = useState(emptySelection)
   const [change, setChange] = useState<FolderChange>()
   const [focusNext, setFocusNext] = useState<string>()
   const [element, setElement] = useState<HTMLElement | null>(null)
   const downloads = useFolderDownload(devboxId, folder)
-  const rows = useMemo(() => sortEntries(data?.entries ?? [], sort), [data, sort])
+  const rows = useMemo(() => (data?.isPaged ? data.entries : sortEntries(data?.entries ?? [], sort)), [data, sort])
   const selected = rows.filter(({ name }) => Object.hasOwn(selection, name))
   const goUp =
     folder.startsWith('/') && folder !== '/'
       ? () => nav.go(parentPath(folder), { focused: baseName(folder) })
       : undefined
 
+  const startSearch = () => nav.go(path, { find: 'names' })
   useFolderKeys((key, name) => {
     const entry = rows.find((each) => each.name === name)
     const targets = selected.length > 0 ? selected : entry ? [entry] : []
     if (key === 'Backspace') goUp?.()
+    else if (key === '/' && hasLetterKeys() && refusal === null) startSearch()
     else if (data === undefined || refusal !== null) return false
     else if (key === 'Delete' && targets.length > 0) setChange({ action: 'delete', entries: targets })
     else if (key === 'F2' && entry) setChange({ action: 'rename', entry })
@@ -149,17 +167,20 @@ const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
   useFocusAfter(element, change === undefined ? focusNext : undefined, clearFocusNext)
 
   const refusals = refusalsOf({ refusal, isLoaded: data !== undefined, folder, downloading: downloads.downloading })
-  const reload = () => void listing.refetch()
+  const reload = () => listing.reload()
   const dialog = { devboxId, folder, onClose: () => setChange(undefined) }
   return (
     <section ref={setElement} aria-label="Files" className="relative min-h-72 space-y-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <PathBar nav={nav} folder={folder} />
         <FolderTools
+          devboxId={devboxId}
+          folder={folder}
+          onSearch={startSearch}
           selected={selected}
           downloads={downloads}
           refusals={refusals}
-          isLoading={listing.isFetching}
+          isLoading={listing.isReloading}
           onReload={reload}
           onChange={setChange}
         />
@@ -180,6 +201,8 @@ const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
           sort={sort}
           onSort={setSort}
           busy={listing.isFetching && !listing.isFetchedAfterMount}
+          total={data?.total ?? rows.length}
+          onNearEnd={listing.loadMore}
           selection={{ selected: selection, onChange: setSelection }}
           changeRefusal={refusals.change}
           downloadRefusal={refusals.download}
@@ -231,7 +254,7 @@ const refusalsOf = ({ refusal, isLoaded, folder, downloading }: FolderState): Fo
   }
 }
 
-type Listing = UseQueryResult<FolderListing>
+type Listing = ReturnType<typeof useFolder>
 
 interface FolderStatusProps {
   listing: Listing
@@ -245,22 +268,19 @@ const FolderStatus = ({ listing: { data, error, dataUpdatedAt }, shown, selected
     <>
       <p role="status" className="tabular flex flex-wrap gap-x-3 text-sm text-muted">
         <span>
-          {data.total === 0 ? 'No entries' : `${formatCount(shown)} of ${formatCount(data.total)} shown`}
+          {data.total === 0
+            ? 'No entries'
+            : `${formatCount(shown)} of ${formatCountOf(data.total, 'entry', 'entries')} ${data.isPaged ? 'loaded' : 'shown'}`}
           {selected > 0 && `, ${formatCount(selected)} selected`}
         </span>
         <RelativeTime prefix="loaded" ms={toServiceTime(dataUpdatedAt)} />
+        {data.isPaged && data.isOnlyByName && <span>Sorted by name only: this devbox has no GNU find and sort.</span>}
         {downloading !== undefined && (
           <span>
             Downloading <VisibleText max={60}>{downloading}</VisibleText>
           </span>
         )}
       </p>
-      {shown < data.total && (
-        <Banner tone="attention" title={`${formatCount(data.total - shown)} more not listed`}>
-          Only the first {formatCount(maxEntries)} entries are listed and sorted, folders first. Use the terminal for
-          the rest.
-        </Banner>
-      )}
       {error && (
         <Banner tone="danger" role="alert" title="Couldn't reload the folder">
           <VisibleText max={300}>{problemOf(error).message}</VisibleText>
@@ -293,10 +313,85 @@ const NoEntries = ({ listing, refusal, goUp }: NoEntriesProps) => {
     <ErrorState
       title="Couldn't load the folder"
       error={listing.error}
-      query={listing}
+      query={listing.query}
       action={goUp && <Button onClick={goUp}>Open parent folder</Button>}
     />
   )
+}
+
+/** How often the folder in view is listed again. */
+const refreshMs = 10_000
+/** Polling would keep an idle devbox awake, so it ends when the page isn't used. */
+const usedMs = 60_000
+/** Larger folders are reloaded by hand. */
+const maxRefreshed = 2_000
+
+/** Lists a folder: whole and sorted here, or if it is large, in parts that the devbox sorts. */
+const useFolder = ({ devboxId, refusal }: FilesNav, path: string, sort: EntrySort) => {
+  const queryClient = useQueryClient()
+  const isUsed = useIsUsed(usedMs)
+  const [isReloading, setIsReloading] = useState(false)
+  const enabled = refusal === null
+  const first = useInfiniteQuery({
+    ...fileQueries.folder(devboxId, path),
+    enabled,
+    refetchOnWindowFocus: ({ state }) => (state.data?.pages[0]?.total ?? 0) <= maxRefreshed,
+    refetchInterval: ({ state }) =>
+      state.status === 'success' && (state.data?.pages[0]?.total ?? 0) <= maxRefreshed && isUsed() ? refreshMs : false,
+  })
+  const isPaged = first.hasNextPage || (first.data?.pages.length ?? 0) > 1
+  const isByName = sort.column === 'name' && !sort.descending
+  const sorted = useInfiniteQuery({
+    ...fileQueries.folder(devboxId, path, sort),
+    enabled: enabled && isPaged && !isByName,
+  })
+  const query = isPaged && !isByName ? sorted : first
+  const { data: parts } = query
+  const data = useMemo(() => {
+    const [start] = parts?.pages ?? []
+    if (!parts || !start) return undefined
+    // Entries that move between two parts while the folder changes would come twice.
+    const byEntryName = new Map(parts.pages.flatMap(({ entries }) => entries).map((entry) => [entry.name, entry]))
+    return { ...start, entries: [...byEntryName.values()], total: parts.pages.at(-1)?.total ?? start.total, isPaged }
+  }, [parts, isPaged])
+  return {
+    query,
+    data,
+    error: query.error,
+    dataUpdatedAt: query.dataUpdatedAt,
+    isFetching: query.isFetching,
+    isReloading,
+    isFetchedAfterMount: query.isFetchedAfterMount,
+    loadMore: () => {
+      if (query.hasNextPage && !query.isFetching && !query.isFetchNextPageError) void query.fetchNextPage()
+    },
+    reload: () => {
+      // Only the first part: the others load again as they come into view.
+      const { queryKey } = fileQueries.folder(devboxId, path, query === first ? undefined : sort)
+      queryClient.setQueryData(
+        queryKey,
+        (before) => before && { pages: before.pages.slice(0, 1), pageParams: before.pageParams.slice(0, 1) },
+      )
+      setIsReloading(true)
+      void query.refetch().finally(() => setIsReloading(false))
+    },
+  }
+}
+
+/** Returns whether a key or the pointer was used lately. */
+const useIsUsed = (lastMs: number): (() => boolean) => {
+  const atMs = useRef(0)
+  useEffect(() => {
+    const listening = new AbortController()
+    const use = () => {
+      atMs.current = performance.now()
+    }
+    use()
+    for (const kind of ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const)
+      document.addEventListener(kind, use, { passive: true, signal: listening.signal })
+    return () => listening.abort()
+  }, [])
+  return () => performance.now() - atMs.current < lastMs
 }
 
 /** The entry after the deleted ones, or the one before if they were the last. */

@@ -21,6 +21,7 @@ describe('a listing', () => {
     ).toEqual({
       folder: '/srv',
       total: 12,
+      isOnlyByName: false,
       entries: [
         entry({
           name: 'link',

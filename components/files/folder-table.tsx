@@ -26,6 +26,8 @@ interface FolderTableProps {
   sort: EntrySort
   onSort: (sort: EntrySort) => void
   busy: boolean
+  total: number
+  onNearEnd: () => void
   selection: Omit<RowSelection<FolderEntry>, 'labelOf'>
   changeRefusal: string | null
   downloadRefusal: string | null
@@ -34,7 +36,18 @@ interface FolderTableProps {
   onDelete: (entry: FolderEntry) => void
 }
 
-export const FolderTable = ({ nav, folder, rows, sort, onSort, busy, selection, ...actions }: FolderTableProps) => (
+export const FolderTable = ({
+  nav,
+  folder,
+  rows,
+  sort,
+  onSort,
+  busy,
+  selection,
+  total,
+  onNearEnd,
+  ...actions
+}: FolderTableProps) => (
   <DataTable
     caption="Files"
     columns={columns}
@@ -44,6 +57,8 @@ export const FolderTable = ({ nav, folder, rows, sort, onSort, busy, selection, 
       openTarget(entry) === 'folder' ? nav.hrefOf(joinPath(folder, entry.name)) : nav.hrefOf(folder, entry.name)
     }
     busy={busy}
+    totalRows={total}
+    onNearEnd={onNearEnd}
     sort={sort}
     onSort={(next) => {
       const column = entrySorts.find((each) => each === next?.column) ?? sort.column

@@ -1,15 +1,17 @@
-import { Download, FolderPlus, FolderUp, RefreshCw, Trash2, Upload } from 'lucide-react'
+import { Copy, Download, FolderPlus, FolderUp, RefreshCw, Search, SquareTerminal, Trash2, Upload } from 'lucide-react'
 import { type ChangeEvent, useRef, useState } from 'react'
+import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
 import { type NamedFile, namedFiles } from './dropped-files.ts'
 import { downloadArchive, downloadFile } from './file-download.ts'
-import { baseName, isUtf8, joinPath } from './file-path.ts'
+import { baseName, isUtf8, joinPath, shellQuote } from './file-path.ts'
 import { type FolderEntry, openTarget } from './folder-listing.ts'
 
 export type FolderChange =
@@ -26,15 +28,30 @@ export interface FolderRefusals {
 }
 
 interface FolderToolsProps {
+  devboxId: string
+  folder: string
   selected: readonly FolderEntry[]
   downloads: ReturnType<typeof useFolderDownload>
   refusals: FolderRefusals
   isLoading: boolean
   onReload: () => void
+  onSearch: () => void
   onChange: (change: FolderChange) => void
 }
 
-export const FolderTools = ({ selected, downloads, refusals, isLoading, onReload, onChange }: FolderToolsProps) => {
+export const FolderTools = ({
+  devboxId,
+  folder,
+  selected,
+  downloads,
+  refusals,
+  isLoading,
+  onReload,
+  onSearch,
+  onChange,
+}: FolderToolsProps) => {
+  const askTerminal = useTerminalRequest(devboxId)
+  const { copy } = useCopy('path')
   const { downloading, download, downloadFolder } = downloads
   const fileInput = useRef<HTMLInputElement>(null)
   const folderInput = useRef<HTMLInputElement>(null)
@@ -64,6 +81,9 @@ export const FolderTools = ({ selected, downloads, refusals, isLoading, onReload
           </Button>
         </>
       )}
+      <Button icon={Search} disabledReason={refusals.reload} onClick={onSearch}>
+        Search
+      </Button>
       <Button icon={Upload} disabledReason={refusals.upload} onClick={() => fileInput.current?.click()}>
         Upload files
       </Button>
@@ -98,6 +118,19 @@ export const FolderTools = ({ selected, downloads, refusals, isLoading, onReload
         busy={downloading !== undefined}
         disabledReason={refusals.download}
         onClick={downloadFolder}
+      />
+      <IconButton
+        icon={Copy}
+        variant="secondary"
+        label="Copy path of this folder"
+        onClick={() => void copy(displayName(folder))}
+      />
+      <IconButton
+        icon={SquareTerminal}
+        variant="secondary"
+        label="Open terminal here"
+        disabledReason={refusals.reload}
+        onClick={() => askTerminal('prompt', `cd -- ${shellQuote(folder)}`)}
       />
       <IconButton
         icon={RefreshCw}

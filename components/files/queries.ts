@@ -1,6 +1,7 @@
-import { mutationOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/react-query'
 import { countContents, deleteFiles, fileSize, isFolder, listFolder, makeFolder, renameFile } from './file-commands.ts'
 import { type FileContent, readContent } from './file-content.ts'
+import { byName, type EntrySort, type FolderListing } from './folder-listing.ts'
 
 // Each read starts a process in the devbox and adds a line to its log, so nothing is refetched on its own.
 const readOnce = { refetchOnWindowFocus: false, refetchOnReconnect: false }
@@ -10,10 +11,16 @@ const uncached = { ...readOnce, staleTime: 0, gcTime: 0 }
 export const fileQueries = {
   all: (devboxId: string) => ['files', devboxId] as const,
 
-  folder: (devboxId: string, path: string) =>
-    queryOptions({
-      queryKey: [...fileQueries.all(devboxId), 'folder', path],
-      queryFn: ({ signal }) => listFolder(devboxId, path, undefined, signal),
+  /** The parts of a folder that are loaded. */
+  folder: (devboxId: string, path: string, sort: EntrySort = byName) =>
+    infiniteQueryOptions({
+      queryKey: [...fileQueries.all(devboxId), 'folder', path, sort],
+      queryFn: ({ signal, pageParam }) => listFolder(devboxId, path, { offset: pageParam, sort, signal }),
+      initialPageParam: 0,
+      getNextPageParam: (last: FolderListing, all: FolderListing[]) => {
+        const loaded = all.reduce((sum, { entries }) => sum + entries.length, 0)
+        return last.entries.length > 0 && loaded < last.total ? loaded : undefined
+      },
       ...readOnce,
     }),
 

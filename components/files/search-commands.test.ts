@@ -137,7 +137,7 @@ it.skipIf(!existsSync('/usr/bin/busybox'))('works with the tools of BusyBox', ()
   writeFileSync(join(folder, 'a/new\nline'), 'one\nTODO\n')
   const results = (query: SearchQuery) => {
     const command = searchCommand({ ...query, folder: join(folder, 'a') })
-    const { stdout, stderr } = spawnSync(join(bin, 'sh'), ['-c', command], { env: { PATH: bin } })
+    const { stdout, stderr } = spawnSync(join(bin, 'sh'), ['-c', command], { env: { ...process.env, PATH: bin } })
     expect(String(stderr)).toBe('')
     const reader = new SearchReader(query.kind)
     reader.add(String(stdout))
