@@ -83,3 +83,102 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   await expect(page.getByRole('heading', { name: 'This folder is empty' })).toBeVisible()
   expect(await run('ls -A work')).toBe('')
 })
+
+test('files are found by name and content, walked in the tree and edited with syntax colors, by keyboard', async ({
+  signedIn: page,
+  product,
+}) => {
+  const { devboxes, executions, files } = product.service
+  const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'tree-box' } })
+  const run = async (command: string) => (await executions.executeSync({ params: { id }, body: { command } })).stdout
+  const write = (file_path: string, contents: string) => files.write({ params: { id }, body: { file_path, contents } })
+  await run(`mkdir -p app/lib/deep app/many; ln -s .. app/loop; cd app/many; seq 1 12000 | xargs touch`)
+  await write('app/lib/deep/main.py', `${'# filler\n'.repeat(300)}def main():\n    return "needle"\n`)
+  await write(
+    'app/README.md',
+    '# Guide\n\nRead [the code](lib/deep/main.py).\n\n<b>raw</b> ![logo](https://example.com/x.png)\n',
+  )
+  await write('app/scores.csv', 'name,score\n"a, ""b""",1\n')
+
+  await page.goto(`${product.url}/devboxes/${id}/files?path=app`)
+  const item = (name: string) => page.getByRole('treeitem', { name, exact: true })
+  const link = (name: string) => page.getByRole('row').filter({ hasText: name }).getByRole('link')
+  await expect(link('README.md')).toBeVisible()
+  await isLive(page)
+
+  // The tree: type-ahead, arrows, Home and End.
+  await item('app').focus()
+  await page.keyboard.type('li')
+  await expect(item('lib')).toBeFocused()
+  await page.keyboard.press('ArrowRight')
+  await expect(item('deep')).toBeVisible()
+  await page.keyboard.press('ArrowRight')
+  await expect(item('deep')).toBeFocused()
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  await expect(item('deep')).toBeHidden()
+  await page.keyboard.press('End')
+  await expect(item('/')).toBeFocused()
+  await page.keyboard.press('Home')
+  await expect(item('Home')).toBeFocused()
+
+  // Markdown: no HTML, no image, and links stay in Files.
+  await page.keyboard.type('readme')
+  await page.keyboard.press('Enter')
+  const readme = page.getByRole('region', { name: 'Text of README.md' })
+  await expect(readme.getByRole('heading', { name: 'Guide' })).toBeVisible()
+  await expect(readme).toContainText('<b>raw</b> Image: logo')
+  await expect(readme.getByRole('img')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Source' }).press('Enter')
+  await expect(readme).toContainText('# Guide')
+  await page.getByRole('button', { name: 'Preview' }).press('Enter')
+  await readme.getByRole('link', { name: 'the code' }).press('Enter')
+  await expect(page.getByRole('region', { name: 'Text of main.py' })).toContainText('# filler')
+  await item('scores.csv').focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('cell', { name: 'a, "b"' })).toBeVisible()
+  await page.keyboard.press('Backspace')
+  await expect(link('scores.csv')).toBeFocused()
+
+  // A folder of any size, sorted as a whole.
+  await link('many').press('Enter')
+  await expect(page.getByText('5,000 of 12,000 entries loaded')).toBeVisible()
+  await page.getByRole('button', { name: 'Name', exact: true }).press('Enter')
+  await expect(link('9999')).toBeVisible()
+  await link('9999').press('Backspace')
+
+  // Search by name, then by content, and open the line.
+  await expect(link('many')).toBeFocused()
+  await page.keyboard.press('/')
+  await page.getByRole('textbox', { name: /^Name, part/ }).fill('MAIN')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('1 match.')).toBeVisible()
+  await expect(page.getByRole('list', { name: 'Found files' }).getByRole('link', { name: 'main.py' })).toBeVisible()
+  await page.getByRole('button', { name: 'Contents' }).press('Enter')
+  await page.getByRole('textbox', { name: 'Text to find' }).fill('NEEDLE')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('1 line in 1 file.')).toBeVisible()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  const shown = page.getByRole('region', { name: 'Text of main.py' })
+  await expect(shown.locator('.cm-activeLine')).toHaveText('    return "needle"')
+  await expect(page).toHaveURL(/line=302/)
+  const colorOf = (text: string) =>
+    shown.getByText(text, { exact: true }).evaluate((element) => getComputedStyle(element).color)
+  expect(await colorOf('return')).not.toBe(await colorOf('"needle"'))
+
+  await page.getByRole('button', { name: 'Edit file' }).press('Enter')
+  const editor = page.getByRole('textbox', { name: 'Text of main.py' })
+  await expect(editor).toBeFocused()
+  await page.keyboard.press('End')
+  await page.keyboard.type(' # found')
+  await page.keyboard.press('Control+z')
+  await page.keyboard.press('Control+y')
+  // Tab indents, unless Escape comes first.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Save file' })).toBeFocused()
+  await editor.press('Control+s')
+  await expect(page.getByText('File saved')).toBeVisible()
+  expect(await run('tail -n 1 app/lib/deep/main.py')).toBe('    return "needle" # found\n')
+})

@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { Download, FileQuestion, Pencil, RefreshCw } from 'lucide-react'
+import { ClipboardCopy, Download, FileQuestion, Pencil, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
@@ -12,6 +12,7 @@ import { isTyping } from '#components/ui/is-typing.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { toast } from '#components/ui/toast.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
@@ -50,6 +51,7 @@ export const FileView = ({ nav, folder, name, line }: FileViewProps) => {
   // A link to a line means the source.
   const [mode, setMode] = useState<'preview' | 'source'>(line === undefined && previewOf(name) ? 'preview' : 'source')
   const [isDownloading, setIsDownloading] = useState(false)
+  const { copy: copyPath } = useCopy('path')
   const goBack = () => nav.go(folder, { focused: name })
   useBackspace(goBack)
   // Links in terminals and texts may name a folder.
@@ -82,14 +84,24 @@ export const FileView = ({ nav, folder, name, line }: FileViewProps) => {
               <RelativeTime prefix="loaded" ms={toServiceTime(file.dataUpdatedAt)} className="text-sm text-muted" />
             )}
             {text && <CopyButton what="text" text={() => text.text} />}
-            <CopyButton what="path" text={() => displayName(path)} />
             {text && previewOf(name) && <ModeSwitch mode={mode} onMode={setMode} />}
             <Button icon={Pencil} disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
               Edit file
             </Button>
-            <Button icon={Download} busy={isDownloading} disabledReason={unavailable} onClick={() => void download()}>
-              Download file
-            </Button>
+            <IconButton
+              icon={ClipboardCopy}
+              variant="secondary"
+              label="Copy path of this file"
+              onClick={() => void copyPath(displayName(path))}
+            />
+            <IconButton
+              icon={Download}
+              variant="secondary"
+              label="Download file"
+              busy={isDownloading}
+              disabledReason={unavailable}
+              onClick={() => void download()}
+            />
             <IconButton
               icon={RefreshCw}
               variant="secondary"

@@ -1,4 +1,14 @@
-import { Copy, Download, FolderPlus, FolderUp, RefreshCw, Search, SquareTerminal, Trash2, Upload } from 'lucide-react'
+import {
+  ClipboardCopy,
+  Download,
+  FolderPlus,
+  FolderUp,
+  RefreshCw,
+  Search,
+  SquareTerminal,
+  Trash2,
+  Upload,
+} from 'lucide-react'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { Button } from '#components/ui/button.tsx'
@@ -120,7 +130,7 @@ export const FolderTools = ({
         onClick={downloadFolder}
       />
       <IconButton
-        icon={Copy}
+        icon={ClipboardCopy}
         variant="secondary"
         label="Copy path of this folder"
         onClick={() => void copy(displayName(folder))}

@@ -21,7 +21,7 @@ export interface SearchQuery {
 }
 
 export const maxNames = 500
-export const maxLines = 1_000
+const maxLines = 1_000
 /** The names after `maxNames` are only counted. */
 const maxCounted = 10_000
 const maxLinesPerFile = 100

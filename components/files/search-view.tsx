@@ -93,14 +93,15 @@ export const SearchView = ({ nav, folder, kind }: SearchViewProps) => {
               onChange={({ target }) => change({ text: target.value })}
             />
             {kind === 'contents' && (
-              <Input
-                mono
-                className="w-40"
-                aria-label="File names (pattern)"
-                placeholder="Files: *.ts"
-                value={draft.glob}
-                onChange={({ target }) => change({ glob: target.value })}
-              />
+              <span className="w-40">
+                <Input
+                  mono
+                  aria-label="File names (pattern)"
+                  placeholder="Files: *.ts"
+                  value={draft.glob}
+                  onChange={({ target }) => change({ glob: target.value })}
+                />
+              </span>
             )}
             <Button type="submit" variant="primary" icon={Search} busy={isRunning} disabledReason={refusal}>
               Search
