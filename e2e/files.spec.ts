@@ -107,6 +107,7 @@ test('files are found by name and content, walked in the tree and edited with sy
   await isLive(page)
 
   // The tree: type-ahead, arrows, Home and End.
+  await expect(item('lib')).toBeVisible()
   await item('app').focus()
   await page.keyboard.type('li')
   await expect(item('lib')).toBeFocused()

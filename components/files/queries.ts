@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { type InfiniteData, infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/react-query'
 import { countContents, deleteFiles, fileSize, isFolder, listFolder, makeFolder, renameFile } from './file-commands.ts'
 import { type FileContent, readContent } from './file-content.ts'
 import { byName, type EntrySort, type FolderListing } from './folder-listing.ts'
@@ -15,7 +15,14 @@ export const fileQueries = {
   folder: (devboxId: string, path: string, sort: EntrySort = byName) =>
     infiniteQueryOptions({
       queryKey: [...fileQueries.all(devboxId), 'folder', path, sort],
-      queryFn: ({ signal, pageParam }) => listFolder(devboxId, path, { offset: pageParam, sort, signal }),
+      queryFn: async ({ signal, pageParam, client }) => {
+        const listing = await listFolder(devboxId, path, { offset: pageParam, sort, signal })
+        // The tree lists folders by their absolute path.
+        const { queryKey } = fileQueries.folder(devboxId, listing.folder, sort)
+        if (pageParam === 0 && path !== listing.folder && !client.getQueryData(queryKey))
+          client.setQueryData<InfiniteData<FolderListing, number>>(queryKey, { pages: [listing], pageParams: [0] })
+        return listing
+      },
       initialPageParam: 0,
       getNextPageParam: (last: FolderListing, all: FolderListing[]) => {
         const loaded = all.reduce((sum, { entries }) => sum + entries.length, 0)
