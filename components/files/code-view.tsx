@@ -147,7 +147,8 @@ const theme = EditorView.theme({
   '.cm-panels': { color: color('text'), backgroundColor: color('surface-1'), borderColor: color('line') },
   '.cm-panels-top': { borderBottom: `1px solid ${color('line')}` },
   '.cm-panel.cm-search': { padding: '0.375rem 0.5rem', fontSize: '0.78125rem' },
-  '.cm-panel label, .cm-panel .cm-dialog-close': { fontSize: '0.78125rem' },
+  '.cm-panel.cm-search label, .cm-panel.cm-search [name]': { fontSize: '0.78125rem' },
+  '.cm-panel label': { fontSize: '0.78125rem' },
   '.cm-textfield': {
     color: color('text'),
     backgroundColor: color('surface-0'),
@@ -191,6 +192,18 @@ const shared: Extension = [
   // A lone \r is shown as a character.
   EditorState.lineSeparator.of('\n'),
   theme,
+  EditorState.phrases.of({
+    next: 'Next',
+    previous: 'Previous',
+    all: 'Select all',
+    'match case': 'Match case',
+    regexp: 'Regular expression',
+    'by word': 'Whole word',
+    replace: 'Replace',
+    'replace all': 'Replace all',
+    close: 'Close',
+    go: 'Go',
+  }),
 ]
 
 const editable: Extension = [

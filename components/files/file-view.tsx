@@ -1,6 +1,6 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
-import { ClipboardCopy, Download, FileQuestion, Pencil, RefreshCw } from 'lucide-react'
+import { Download, FileQuestion, Pencil, RefreshCw } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
@@ -12,7 +12,6 @@ import { isTyping } from '#components/ui/is-typing.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { toast } from '#components/ui/toast.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
@@ -51,7 +50,6 @@ export const FileView = ({ nav, folder, name, line }: FileViewProps) => {
   // A link to a line means the source.
   const [mode, setMode] = useState<'preview' | 'source'>(line === undefined && previewOf(name) ? 'preview' : 'source')
   const [isDownloading, setIsDownloading] = useState(false)
-  const { copy: copyPath } = useCopy('path')
   const goBack = () => nav.go(folder, { focused: name })
   useBackspace(goBack)
   // Links in terminals and texts may name a folder.
@@ -88,12 +86,6 @@ export const FileView = ({ nav, folder, name, line }: FileViewProps) => {
             <Button icon={Pencil} disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
               Edit file
             </Button>
-            <IconButton
-              icon={ClipboardCopy}
-              variant="secondary"
-              label="Copy path of this file"
-              onClick={() => void copyPath(displayName(path))}
-            />
             <IconButton
               icon={Download}
               variant="secondary"

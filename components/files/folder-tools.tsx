@@ -15,7 +15,6 @@ import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
 import { toast } from '#components/ui/toast.tsx'
-import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
@@ -61,7 +60,6 @@ export const FolderTools = ({
   onChange,
 }: FolderToolsProps) => {
   const askTerminal = useTerminalRequest(devboxId)
-  const { copy } = useCopy('path')
   const { downloading, download, downloadFolder } = downloads
   const fileInput = useRef<HTMLInputElement>(null)
   const folderInput = useRef<HTMLInputElement>(null)
@@ -128,12 +126,6 @@ export const FolderTools = ({
         busy={downloading !== undefined}
         disabledReason={refusals.download}
         onClick={downloadFolder}
-      />
-      <IconButton
-        icon={ClipboardCopy}
-        variant="secondary"
-        label="Copy path of this folder"
-        onClick={() => void copy(displayName(folder))}
       />
       <IconButton
         icon={SquareTerminal}

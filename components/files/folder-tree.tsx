@@ -61,7 +61,7 @@ const WideTree = ({ nav, folder, file }: FolderTreeProps) => {
   return (
     <nav
       aria-label="Folders"
-      className="sticky top-[calc(var(--frame-top)+0.5rem)] max-h-[calc(100dvh-var(--frame-top)-2rem)] w-60 max-w-[50%] min-w-40 shrink-0 resize-x overflow-auto rounded-md border border-line bg-surface-0 py-1"
+      className="sticky top-[calc(var(--frame-top)+0.5rem)] max-h-[calc(100dvh-var(--frame-top)-2rem)] w-52 max-w-[50%] min-w-40 shrink-0 xl:w-60 resize-x overflow-auto rounded-md border border-line bg-surface-0 py-1"
     >
       <div
         role="tree"

@@ -1,5 +1,7 @@
-import { House } from 'lucide-react'
+import { ClipboardCopy, House } from 'lucide-react'
 import Link from 'next/link'
+import { IconButton } from '#components/ui/icon-button.tsx'
+import { useCopy } from '#components/ui/use-copy.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { breadcrumbs, joinPath } from './file-path.ts'
@@ -12,7 +14,9 @@ interface PathBarProps {
 }
 
 export const PathBar = ({ nav, folder, file }: PathBarProps) => {
-  const crumbs = breadcrumbs(file === undefined ? folder : joinPath(folder, file))
+  const shown = file === undefined ? folder : joinPath(folder, file)
+  const crumbs = breadcrumbs(shown)
+  const { copy } = useCopy('path')
   return (
     <nav aria-label="Path" className="flex min-w-0 flex-wrap items-center gap-x-0.5 font-mono text-sm">
       <Link
@@ -49,6 +53,13 @@ export const PathBar = ({ nav, folder, file }: PathBarProps) => {
           </span>
         )
       })}
+      <IconButton
+        size="sm"
+        icon={ClipboardCopy}
+        label="Copy path"
+        className="ml-1"
+        onClick={() => void copy(displayName(shown))}
+      />
     </nav>
   )
 }
