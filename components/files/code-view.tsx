@@ -212,7 +212,7 @@ const editable: Extension = [
   indentOnInput(),
   bracketMatching(),
   highlightSelectionMatches(),
-  EditorView.contentAttributes.of({ spellcheck: 'false', autocorrect: 'off', autocapitalize: 'off' }),
+  EditorView.contentAttributes.of({ tabindex: '0', spellcheck: 'false', autocorrect: 'off', autocapitalize: 'off' }),
   keymap.of([{ key: 'Mod-g', run: gotoLine }, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
 ]
 

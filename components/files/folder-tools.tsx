@@ -1,14 +1,4 @@
-import {
-  ClipboardCopy,
-  Download,
-  FolderPlus,
-  FolderUp,
-  RefreshCw,
-  Search,
-  SquareTerminal,
-  Trash2,
-  Upload,
-} from 'lucide-react'
+import { Download, FolderPlus, FolderUp, RefreshCw, Search, SquareTerminal, Trash2, Upload } from 'lucide-react'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { Button } from '#components/ui/button.tsx'

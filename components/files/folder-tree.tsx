@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { ChevronRight, File, Folder, House, type LucideIcon } from 'lucide-react'
 import Link from 'next/link'
-import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState, useSyncExternalStore } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
@@ -123,8 +123,7 @@ const TreeFolder = ({ tree, icon = Folder, name, path, level, isCurrent }: TreeF
       href={nav.hrefOf(path)}
     >
       {isOpen && (
-        // biome-ignore lint/a11y/useSemanticElements: the group of a tree item
-        <div role="group">
+        <>
           {first &&
             entries.map((entry) => (
               <TreeEntry key={entry.name} tree={tree} entry={entry} folder={first.folder} level={level + 1} />
@@ -139,7 +138,7 @@ const TreeFolder = ({ tree, icon = Folder, name, path, level, isCurrent }: TreeF
               {listing.error ? "Couldn't load" : 'Loading…'}
             </div>
           )}
-        </div>
+        </>
       )}
     </TreeItem>
   )
@@ -171,51 +170,52 @@ interface TreeItemProps extends TreeFolderProps {
 }
 
 const TreeItem = ({ tree, icon: Icon, name, path, level, isCurrent, isOpen, href, children }: TreeItemProps) => {
-  const id = useId()
   const row = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (isCurrent) row.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [isCurrent])
   return (
-    <div
-      role="treeitem"
-      aria-labelledby={id}
-      aria-expanded={isOpen}
-      aria-selected={isCurrent}
-      data-path={path}
-      data-name={name.toLowerCase()}
-      tabIndex={tree.focusable === path ? 0 : -1}
-      onFocus={(event) => {
-        event.stopPropagation()
-        tree.setFocusable(path)
-      }}
-      className="outline-none focus-visible:[&>div]:outline-2 focus-visible:[&>div]:-outline-offset-2 focus-visible:[&>div]:outline-focus"
-    >
+    <>
       <div
-        ref={row}
-        style={indentOf(level)}
-        className={`flex min-h-6 items-center rounded-sm pr-2 ${isCurrent ? 'bg-accent-soft font-medium' : 'hover:bg-surface-2'}`}
+        role="treeitem"
+        aria-level={level}
+        aria-expanded={isOpen}
+        aria-selected={isCurrent}
+        data-path={path}
+        data-name={name.toLowerCase()}
+        tabIndex={tree.focusable === path ? 0 : -1}
+        onFocus={(event) => {
+          event.stopPropagation()
+          tree.setFocusable(path)
+        }}
+        className="outline-none focus-visible:[&>div]:outline-2 focus-visible:[&>div]:-outline-offset-2 focus-visible:[&>div]:outline-focus"
       >
-        {isOpen === undefined ? (
-          <span className="w-5 shrink-0" />
-        ) : (
-          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the item takes the arrow keys
-          <span
-            className="flex size-6 shrink-0 cursor-pointer items-center justify-center text-muted"
-            onClick={() => tree.expand([path], !isOpen)}
-          >
-            <ChevronRight aria-hidden className={`size-3.5 ${isOpen ? 'rotate-90' : ''}`} />
-          </span>
-        )}
-        <Link href={href} prefetch={false} tabIndex={-1} className="flex min-w-0 grow items-center gap-1.5 py-0.5">
-          <Icon aria-hidden className={`size-3.5 shrink-0 ${isOpen === undefined ? 'text-muted' : 'text-accent'}`} />
-          <span id={id} className="max-w-72 truncate">
-            <VisibleText truncate>{name}</VisibleText>
-          </span>
-        </Link>
+        <div
+          ref={row}
+          style={indentOf(level)}
+          className={`flex min-h-6 items-center rounded-sm pr-2 ${isCurrent ? 'bg-accent-soft font-medium' : 'hover:bg-surface-2'}`}
+        >
+          {isOpen === undefined ? (
+            <span className="w-5 shrink-0" />
+          ) : (
+            // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the item takes the arrow keys
+            <span
+              className="flex size-6 shrink-0 cursor-pointer items-center justify-center text-muted"
+              onClick={() => tree.expand([path], !isOpen)}
+            >
+              <ChevronRight aria-hidden className={`size-3.5 ${isOpen ? 'rotate-90' : ''}`} />
+            </span>
+          )}
+          <Link href={href} prefetch={false} tabIndex={-1} className="flex min-w-0 grow items-center gap-1.5 py-0.5">
+            <Icon aria-hidden className={`size-3.5 shrink-0 ${isOpen === undefined ? 'text-muted' : 'text-accent'}`} />
+            <span className="max-w-72 truncate">
+              <VisibleText truncate>{name}</VisibleText>
+            </span>
+          </Link>
+        </div>
       </div>
       {children}
-    </div>
+    </>
   )
 }
 
@@ -231,7 +231,9 @@ const onTreeKey = (event: KeyboardEvent<HTMLElement>, tree: Tree, typed: { text:
   const { path = '' } = item.dataset
   const isOpen = item.getAttribute('aria-expanded')
   const focus = (next: HTMLElement | null | undefined) => next?.focus()
-  const parent = () => item.parentElement?.closest<HTMLElement>('[role=treeitem]')
+  const levelOf = (each: HTMLElement | undefined) => Number(each?.getAttribute('aria-level'))
+  const level = levelOf(item)
+  const parent = () => items.slice(0, at).findLast((each) => levelOf(each) < level)
   const actions: Record<string, () => void> = {
     ArrowDown: () => focus(items[at + 1]),
     ArrowUp: () => focus(items[at - 1]),
@@ -240,7 +242,7 @@ const onTreeKey = (event: KeyboardEvent<HTMLElement>, tree: Tree, typed: { text:
     ArrowRight: () =>
       isOpen === 'false'
         ? tree.expand([path], true)
-        : isOpen === 'true' && focus(item.querySelector<HTMLElement>('[role=treeitem]')),
+        : isOpen === 'true' && levelOf(items[at + 1]) > level && focus(items[at + 1]),
     ArrowLeft: () => (isOpen === 'true' ? tree.expand([path], false) : focus(parent())),
     Enter: () => item.querySelector('a')?.click(),
     ' ': () => item.querySelector('a')?.click(),
