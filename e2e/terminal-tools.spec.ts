@@ -173,7 +173,7 @@ test("a file path on screen opens in Files at its line, from the shell's folder"
   }
   await follow('out/a.txt:7', 2)
   await page.waitForURL(/\/files\?.*file=a\.txt&line=7$/)
-  await expect(page.getByText('line 7', { exact: true })).toBeVisible()
+  await expect(page.getByText(/\bline 7\b/).first()).toBeVisible()
   await page.goBack()
   await untilPrompt(page)
   await follow('out/none.txt', 20)
@@ -202,8 +202,10 @@ test('the terminal menus work by keyboard, and a reset and a cleared scrollback 
   await chosen('Copy all output')
   await expect.poll(() => clipboard(page)).toMatch(/\$ seq -f/)
 
-  // The line drawing set and a color that a program left behind.
-  await page.keyboard.type("printf '\\e(0\\e]10;#ff0000\\a\\e[?1000h'; PS1='$ '\n")
+  // Without marks at its prompts, what a program left on stays on.
+  await page.keyboard.type('exec bash --norc --noprofile\n')
+  await untilText(page, /bash-\S+[$#]\s*$/)
+  await page.keyboard.type("printf '\\e(0\\e[?1000h'\n")
   await expect.poll(() => page.evaluate(() => window.term?.modes.mouseTrackingMode)).toBe('vt200')
   await chosen('Reset terminal')
   await expect.poll(() => page.evaluate(() => window.term?.modes.mouseTrackingMode)).toBe('none')
