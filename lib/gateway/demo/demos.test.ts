@@ -16,13 +16,13 @@ const start = async (isEmbedded: boolean) => {
   const cookie = await gateway.signIn(service.key)
   const ask = (method: string) => gateway.ask(cookie, method, '/api/demo')
   const reach = async (state: DemoView['state']) => {
-    await expect.poll(async () => (await ask('GET')).body.state, { timeout: 60_000 }).toBe(state)
+    await expect.poll(async () => (await ask('GET')).body.state, { timeout: 240_000 }).toBe(state)
     return (await ask('GET')).body as DemoView
   }
   return { client: service.client, ask, reach }
 }
 
-it('loads demo data into an empty account and removes only what it created', { timeout: 90_000 }, async () => {
+it('loads demo data into an empty account and removes only what it created', { timeout: 300_000 }, async () => {
   const { client, ask, reach } = await start(true)
   expect((await ask('GET')).body).toEqual({ state: 'none', items: [], problem: null })
   expect((await ask('POST')).body).toMatchObject({ state: 'loading' })
