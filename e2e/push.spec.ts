@@ -64,23 +64,38 @@ test('an eviction is pushed to a browser without an open tab, and its notificati
         ...{ origin: product.url, registrationId },
         data: JSON.stringify({ ...message, is_over: false, ...change }),
       })
+    // Headless browsers show no notifications, so the worker records them.
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
+    await worker.evaluate(() => {
+      const shown = new Map<string, object>()
+      const { registration } = globalThis as unknown as { registration: ServiceWorkerRegistration }
+      Object.assign(registration, {
+        shown,
+        showNotification: async (title: string, { tag = '', silent }: NotificationOptions) =>
+          void shown.set(tag, { title, silent, timestamp: Date.now(), close: () => shown.delete(tag) }),
+        getNotifications: async ({ tag = '' }) => (shown.has(tag) ? [shown.get(tag)] : []),
+      })
+    })
     const shown = () =>
-      page.evaluate(async () => {
-        const registration = await navigator.serviceWorker.ready
-        return (await registration.getNotifications()).map(({ title, tag, silent }) => ({ title, tag, silent }))
+      worker.evaluate(() => {
+        const { registration } = globalThis as unknown as { registration: { shown: Map<string, { title: string }> } }
+        return [...registration.shown.values()].map(({ title }) => title)
       })
     // A visible tab of the account announces its alerts itself; a page of nobody doesn't.
     await page.goto(`${product.url}/alert-icon.svg`)
     await deliver({ title: '2 devboxes will be suspended in 5 min' })
-    await page.goto(`${product.url}/evictions`)
-    await expect
-      .poll(shown)
-      .toEqual([{ title: '2 devboxes will be suspended in 5 min', tag: 'eviction', silent: false }])
-    await isLive(page)
+    await expect.poll(shown).toEqual(['2 devboxes will be suspended in 5 min'])
+    await deliver({ title: 'Closed: 2 devboxes will be suspended', is_over: true })
+    await expect.poll(shown).toEqual(['Closed: 2 devboxes will be suspended'])
+    await open(page, `${product.url}/axons`)
     await deliver({ title: 'Closed: 2 devboxes will be suspended', is_over: true })
     await expect.poll(shown).toEqual([])
-
-    await open(page, `${product.url}/evictions`)
+    await worker.evaluate((account) => {
+      const notification = { data: { path: '/evictions', account }, close: () => undefined }
+      const click = Object.assign(new Event('notificationclick'), { notification, waitUntil: () => undefined })
+      globalThis.dispatchEvent(click)
+    }, account)
+    await expect(page.getByRole('heading', { name: 'Evictions', exact: true })).toBeVisible()
     await push.getByRole('button', { name: 'Turn off' }).click()
     await expect(push.getByRole('listitem')).toHaveCount(0)
   } finally {

@@ -93,7 +93,7 @@ const Subscription = ({ subscription, isOwn }: { subscription: PushSubscriptionV
     ...pushMutations.test(),
     onSuccess: ({ is_delivered, answer }) =>
       is_delivered
-        ? toast.ok('Test push sent. A visible Devdeck tab keeps it from being shown')
+        ? toast.ok('Test push sent', { description: 'It isn’t shown while a Devdeck tab is visible.' })
         : toast.attention('The push service didn’t accept the test', { description: answer }),
     onError: toast.failed('Couldn’t send a test push'),
   })
