@@ -112,7 +112,7 @@ test('an object is uploaded, found by its metadata, downloaded, mounted by a dev
   await dialog.getByRole('button', { name: 'Upload object' }).click()
   await page
     .getByRole('row', { name: /notes\.txt/ })
-    .getByRole('link', { name: 'env=ci' })
+    .getByRole('link', { name: 'env = ci' })
     .click()
   await expect(page.getByRole('list', { name: 'Active filters' })).toContainText('env=ci')
   await page.getByRole('button', { name: 'notes.txt', exact: true }).click()
@@ -153,6 +153,7 @@ test('an agent is created, offered to a new devbox and deleted', async ({ signed
   await dialog.getByRole('button', { name: 'Create agent' }).click()
   await expect(page.getByRole('cell', { name: 'npm @acme/agent@1.2' })).toBeVisible()
 
+  await expect(page.getByRole('cell', { name: '0', exact: true })).toBeVisible()
   await page.getByRole('button', { name: 'reviewer', exact: true }).click()
   await dialog.getByRole('button', { name: 'Create devbox' }).click()
   const create = page.getByRole('dialog', { name: 'Create devbox' })

@@ -23,6 +23,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
+import { formatCount } from '#lib/browser/format.ts'
 import type { Agent } from '#lib/contract/agents.ts'
 import { deleteRefusal } from './delete-refusal.ts'
 import { agentMatches, agentMutations, agentQueries } from './queries.ts'
@@ -60,11 +61,18 @@ const columnsFor = (
     accessorFn: ({ name }) => counts && (counts[name] ?? 0),
     id: 'devboxes',
     header: 'Devboxes',
+    // The table caches the accessor's value, which arrives after the rows.
+    cell: ({ row }) => <DevboxCount name={row.original.name} />,
     meta: { priority: 3, align: 'right', width: '7rem', title: 'Devboxes with an agent of this name' },
   },
   idColumn(),
   timeColumn('create_time_ms', 'Created'),
 ]
+
+const DevboxCount = ({ name }: Pick<Agent, 'name'>) => {
+  const { data } = useQuery(agentQueries.devboxCounts())
+  return data && formatCount(data[name] ?? 0)
+}
 
 const source = {
   noun: 'agent',
