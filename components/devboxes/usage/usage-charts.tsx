@@ -328,7 +328,7 @@ const Data = ({
     <div className="space-y-1 text-sm">
       {events.length > 0 && (
         <details>
-          <summary className="cursor-pointer text-muted">
+          <summary className="min-h-6 cursor-pointer leading-6 text-muted">
             Events: {formatCount(shownEvents.length)} of {formatCount(events.length)} in this time, newest first
           </summary>
           <ul className="mt-2 max-h-64 overflow-auto rounded-md border border-line">
@@ -347,7 +347,7 @@ const Data = ({
         </details>
       )}
       <details>
-        <summary className="cursor-pointer text-muted">
+        <summary className="min-h-6 cursor-pointer leading-6 text-muted">
           Data: {formatCount(rows.length)} of {formatCount(total)} samples, newest first
         </summary>
         <Scrolled className="mt-2 max-h-64 overflow-auto rounded-md border border-line">
