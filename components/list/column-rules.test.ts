@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { columnRules, shownFromRem } from './column-rules.ts'
+import { columnRules, scrolledTableRem, shownFromRem } from './column-rules.ts'
 
 const bare = { hasSelection: false, hasRowActions: false }
 const name = { priority: 1 }
@@ -48,6 +48,7 @@ it('keeps pinned columns at the left of all columns', () => {
   const rules = columnRules('t1', columns, extras)
   expect(rules).toContain(':is(th, td)[data-column="1"] { position: sticky; left: 18.25rem;')
   expect(rules).not.toContain('[data-column="2"] { position')
+  expect(scrolledTableRem(columns, extras)).toBe(2.25 + 16 + 10 + 40)
 })
 
 it('hides a column below its threshold, and its line in the card above it', () => {

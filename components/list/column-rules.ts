@@ -80,7 +80,14 @@ const minWidthOf = (columns: readonly RuledColumn[], edges: number): number => {
   return (fixedRem + flexible * flexibleRem) / (1 - Math.min(percent, 90) / 100)
 }
 
-export const widthRem = ({ width }: RuledColumn): number =>
+/** Exact, because a wider table would stretch its columns, and pinned ones would then overlap. */
+export const scrolledTableRem = (columns: readonly RuledColumn[], { hasSelection, hasRowActions }: Extras): number =>
+  columns.reduce(
+    (sum, column) => sum + widthRem(column),
+    (hasSelection ? selectRem : 0) + (hasRowActions ? actionsRem : 0),
+  )
+
+const widthRem = ({ width }: RuledColumn): number =>
   typeof width === 'number' ? width / pxPerRem : Number.parseFloat(width ?? '0')
 
 const pinnedRules = (table: string, columns: readonly RuledColumn[], hasSelection: boolean): string => {

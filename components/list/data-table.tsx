@@ -21,7 +21,7 @@ import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-pri
 import { formatCount } from '#lib/browser/format.ts'
 import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import { type Column, emptySelection, features, isHideable } from './column.ts'
-import { columnRules, nameIndexOf, widthRem } from './column-rules.ts'
+import { columnRules, nameIndexOf, scrolledTableRem } from './column-rules.ts'
 import { nameWidth, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
 import { useVirtualRows } from './virtual-rows.ts'
 
@@ -137,11 +137,8 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
 
   const id = useId()
   const ruledColumns = columns.map(({ meta = {} }) => meta)
-  const rules = columnRules(id, ruledColumns, {
-    hasSelection: selection !== undefined,
-    hasRowActions: !!rowActions,
-    isScrolled,
-  })
+  const extras = { hasSelection: selection !== undefined, hasRowActions: !!rowActions, isScrolled }
+  const rules = columnRules(id, ruledColumns, extras)
   const nameIndex = nameIndexOf(ruledColumns)
   const hasCards = columns.some(({ meta }) => isHideable(meta)) || rowActions !== undefined
   let renderedTo = 0
@@ -160,7 +157,7 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
           style={
             isScrolled
               ? ({
-                  '--table-min': `${hasPinned ? ruledColumns.reduce((sum, column) => sum + widthRem(column), 8) : columns.length * scrolledRem}rem`,
+                  '--table-min': `${hasPinned ? scrolledTableRem(ruledColumns, extras) : columns.length * scrolledRem}rem`,
                 } as React.CSSProperties)
               : undefined
           }
