@@ -32,7 +32,7 @@ export const TerminalStatusBar = ({ opened, hintId, way, isFollower, split, acti
       ref={way}
       type="button"
       onClick={opened.focus}
-      className="sr-only items-center gap-1 rounded-md px-1.5 text-sm focus:not-sr-only focus:inline-flex focus:h-6"
+      className="sr-only items-center gap-1 rounded-md text-sm focus:not-sr-only focus:ml-1 focus:inline-flex focus:h-6 focus:px-1.5"
     >
       <CornerUpLeft aria-hidden className="size-3.5" />
       Back to the terminal
