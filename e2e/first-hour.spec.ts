@@ -33,10 +33,10 @@ test('an empty account loads demo data in one click, compares its jobs, and remo
 
     await start.getByRole('link', { name: 'Open a terminal' }).click()
     await expect.poll(() => terminalText(page)).toContain('$ ')
-    await page.getByRole('link', { name: 'Overview' }).click()
+    await open(page, product.url)
     await start.getByRole('link', { name: 'Compare the demo jobs' }).click()
     await expect(page.getByRole('main')).toContainText('demo-1-chores-improved')
-    await page.getByRole('link', { name: 'Overview' }).click()
+    await open(page, product.url)
     await expect(demo.getByRole('status')).toBeVisible()
     await expect(start).toHaveCount(0)
 
