@@ -6,7 +6,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, useSyn
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
-import { joinPath, parentPath } from './file-path.ts'
+import { baseName, joinPath, parentPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
 import { byName, type FolderEntry, openTarget, sortEntries } from './folder-listing.ts'
 import { fileQueries } from './queries.ts'
@@ -244,12 +244,18 @@ const onTreeKey = (event: KeyboardEvent<HTMLElement>, tree: Tree, typed: { text:
         ? tree.expand([path], true)
         : isOpen === 'true' && levelOf(items[at + 1]) > level && focus(items[at + 1]),
     ArrowLeft: () => (isOpen === 'true' ? tree.expand([path], false) : focus(parent())),
+    Backspace: () => {
+      const { current = '/' } = tree
+      if (current !== '/') tree.nav.go(parentPath(current), { focused: baseName(current) })
+    },
     Enter: () => item.querySelector('a')?.click(),
     ' ': () => item.querySelector('a')?.click(),
   }
   const action = actions[event.key]
-  if (action) action()
-  else if (event.key.length === 1) {
+  if (action) {
+    typed.text = ''
+    action()
+  } else if (event.key.length === 1) {
     const now = event.timeStamp
     typed.text = (now - typed.atMs > typeAheadMs ? '' : typed.text) + event.key.toLowerCase()
     typed.atMs = now
