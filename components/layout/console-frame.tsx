@@ -73,7 +73,12 @@ export const ConsoleFrame = ({
 }: ConsoleFrameProps) => {
   useQuery({ ...sessionQueries.get(), initialData: session })
   useQuery({ ...clusterQueries.known(), initialData: cluster })
-  useQuery({ ...supportQueries.current(), initialData: support })
+  // Read again while the console was still learning.
+  useQuery({
+    ...supportQueries.current(),
+    initialData: support,
+    initialDataUpdatedAt: support?.is_complete ? Date.now : 0,
+  })
   // During render, because children call the console from their first effect.
   setPageAccount(session.account.id)
   const [collapsed, setCollapsed] = useState(sidebarCollapsed)
@@ -282,6 +287,7 @@ const sections: { label: string; href: string }[] = [
   { label: 'Shift report', href: paths.shiftReport() },
   { label: 'Side by side', href: paths.sideBySide() },
   { label: 'Keyboard shortcuts', href: paths.shortcuts() },
+  { label: 'Service', href: paths.service() },
   { label: 'Docs', href: paths.docs() },
 ]
 

@@ -142,7 +142,7 @@ const OperationTable = ({
         <caption className="sr-only">Operations of the service by resource</caption>
         <thead className="border-b border-line text-sm text-muted">
           <tr>
-            {['Operation', 'Request', 'Part of', 'Support'].map((name) => (
+            {['Operation', 'Support', 'Part of', 'Request'].map((name) => (
               <th key={name} scope="col" className="py-1.5 pr-4 font-medium">
                 {name}
               </th>
@@ -163,14 +163,14 @@ const OperationTable = ({
                   <th scope="row" className="py-1 pr-4 font-mono text-sm font-normal">
                     {operation.id}
                   </th>
-                  <td className="py-1 pr-4 font-mono text-sm whitespace-nowrap text-muted">
-                    {operation.method} {operation.path}
+                  <td className="py-1 pr-4 whitespace-nowrap">
+                    <Badge tone={tone}>{label}</Badge>
                   </td>
                   <td className="py-1 pr-4 whitespace-nowrap text-muted">
                     {operation.isExtension ? 'Devdeck extension' : 'Public API'}
                   </td>
-                  <td className="py-1 whitespace-nowrap">
-                    <Badge tone={tone}>{label}</Badge>
+                  <td className="py-1 font-mono text-sm break-all text-muted">
+                    {operation.method} {operation.path}
                   </td>
                 </tr>
               )

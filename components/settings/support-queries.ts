@@ -1,8 +1,7 @@
 import { mutationOptions, queryOptions, useQuery } from '@tanstack/react-query'
 import { fetchConsoleJson, sendToConsole } from '#lib/browser/api/console-api.ts'
+import { supportKey } from '#lib/browser/queries/support-key.ts'
 import type { ServiceSupport, Support } from '#lib/protocol/support.ts'
-
-const supportKey = ['support'] as const
 
 export const supportQueries = {
   /** Read once per page load. Later calls of the page may teach the console more. */

@@ -5,6 +5,8 @@ export type Support = 'yes' | 'no' | 'unknown'
 export interface ServiceSupport {
   /** Null while it is being learned for the first time. */
   learned_at_ms: number | null
+  /** False while probes are running. */
+  is_complete: boolean
   /** By endpoint id of the contract. Only known operations. */
   operations: Record<string, Support>
   /** Query parameters of list operations, by endpoint id. */

@@ -81,11 +81,17 @@ export const probeLists = async (
   const own = await read(accounts.me, '')
   if (own === 401 || own === 403) throw new Error(`The service refused the key (${own})`)
   let isAccepted = own < 300
+  const missing = new Set<Endpoint>()
   for (const endpoint of probed) {
     await wait(pauseMs, undefined, { signal })
     const status = await read(endpoint, endpoint.query ? '?limit=1' : '')
     if (status < 300) isAccepted = true
     const support = judge(endpoint, status === 401 && isAccepted ? 501 : status)
+    if (support === 'no') missing.add(endpoint)
     if (support === 'yes' || support === 'no') onResult(endpoint, support)
   }
+  // A service that lists the metadata keys of neither is taken to list none.
+  const { devboxes, axons } = contract
+  if (missing.has(devboxes.metadataKeys) && missing.has(axons.metadataKeys))
+    for (const endpoint of endpoints) if (endpoint.path.includes('/metadata/keys')) onResult(endpoint, 'no')
 }

@@ -17,6 +17,7 @@ const maxAgeMs = 24 * 3600_000
 const checkTimeoutMs = 5_000
 
 interface Learning {
+  isComplete: boolean
   /** Done when the health response is known; later probes only add to it. */
   first: Promise<void>
   whole: Promise<void>
@@ -77,7 +78,13 @@ const learn = (holder: KeyHolder, again = false): Learning => {
     await probeLists(holder.api_key, (endpoint, support) => set(own, key, endpoint, support), ending.signal)
     update(own, key, (found) => ({ ...found, learned_at_ms: serviceNow() }))
   })
-  const next: Learning = { first, whole }
+  const next: Learning = { isComplete: false, first, whole }
+  void whole.then(
+    () => {
+      next.isComplete = true
+    },
+    () => undefined,
+  )
   learning.set(key, next)
   for (const each of [first, whole])
     each.catch(() => {
@@ -95,6 +102,7 @@ const viewOf = (holder: KeyHolder): ServiceSupport => {
   const lists = endpoints.filter(({ method, query }) => method === 'GET' && query !== undefined)
   return {
     learned_at_ms: learned?.learned_at_ms ?? null,
+    is_complete: state().learning.get(accountKey(holder))?.isComplete ?? false,
     operations: learned?.operations ?? {},
     parameters: Object.fromEntries(
       lists.map((endpoint) => [

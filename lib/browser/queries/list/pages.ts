@@ -8,10 +8,12 @@ import {
   type QueryKey,
   queryOptions,
 } from '@tanstack/react-query'
+import { ApiError } from '#lib/client/api-error.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import { defaultPageSize, maxPageSize } from '#lib/contract/page-sizes.ts'
 import { isMissing, retryDelayMs } from '../../api/failures.ts'
 import { isSortedByService } from '../../lists/service-sort.ts'
+import { isUnsupported } from '../support-key.ts'
 
 interface PagingQuery {
   starting_after?: string | undefined
@@ -196,4 +198,13 @@ const idleListMs = 30_000
 
 /** Metadata keys, or the values of one key, to suggest in filters. */
 export const metadataWords = <Words>(queryKey: QueryKey, read: (signal: AbortSignal) => Promise<Words>) =>
-  queryOptions<Words, Error, Words, QueryKey>({ queryKey, queryFn: ({ signal }) => read(signal), staleTime: 60_000 })
+  queryOptions<Words, Error, Words, QueryKey>({
+    queryKey,
+    queryFn: ({ signal, client }) => {
+      // The first part of the key is the resource. Without suggestions, pages use the metadata of the loaded rows.
+      if (isUnsupported(client, `${queryKey[0]}.metadataKeys`))
+        throw new ApiError('not_implemented', 501, 'This service doesn’t list its metadata')
+      return read(signal)
+    },
+    staleTime: 60_000,
+  })
