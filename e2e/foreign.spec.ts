@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { startHosted } from './hosted/hosted.ts'
-import { expect, type Product, signIn, startProduct, test } from './product.ts'
+import { expect, isLive, type Product, signIn, startProduct, test } from './product.ts'
 
 type Hosted = Awaited<ReturnType<typeof startHosted>>
 
@@ -114,4 +114,38 @@ test('every page shows a hosted service’s data, with no wrong words and no fai
     `GET /v1/devboxes/${encodeURIComponent(hosted.mainDevboxId)}/logs/tail`,
     'GET /v1/devboxes/metadata/keys',
   ])
+})
+
+test('commands, their log, a job’s cancellation and the list of operations work against a hosted service', async ({
+  page,
+}) => {
+  const errors = watchErrors(page)
+  await signIn(page, product)
+  const main = page.getByRole('main')
+  const devbox = `${product.url}/devboxes/${encodeURIComponent(hosted.mainDevboxId)}`
+
+  await page.goto(`${devbox}/commands`)
+  await isLive(page)
+  await main.getByRole('textbox').first().fill('echo from-$((40 + 2))')
+  await main.getByRole('button', { name: 'Run command' }).click()
+  await expect(main.getByText('from-42').first()).toBeVisible()
+  await page.goto(`${devbox}/log`)
+  await expect(main.getByText('from-42').first()).toBeVisible()
+
+  await page.goto(`${product.url}/benchmark-jobs`)
+  await main.getByRole('link', { name: 'in progress' }).click()
+  await main.getByRole('button', { name: 'Cancel job' }).click()
+  const dialog = page.getByRole('alertdialog').or(page.getByRole('dialog'))
+  await expect(dialog).toContainText('its runs are canceled one by one')
+  await dialog.getByRole('button', { name: 'Cancel job' }).click()
+  await expect(main.getByText('Canceled').first()).toBeVisible()
+
+  await page.goto(`${product.url}/settings/service`)
+  await main.getByLabel('Operations').selectOption('Missing')
+  const table = main.getByRole('table', { name: 'Operations of the service' })
+  await expect(table.getByRole('row', { name: 'benchmarkJobs.import' })).toContainText('Missing')
+  await expect(table.getByRole('row', { name: 'axons.list' })).toHaveCount(0)
+  await main.getByRole('button', { name: 'Check again' }).click()
+  await expect(main.getByText(/learned just now/)).toBeVisible()
+  expect(errors).toEqual([])
 })

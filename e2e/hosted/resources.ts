@@ -72,6 +72,7 @@ export const resourceRoutes = (addressOf: () => string) => {
         { level: 'NOTICE', message: 'Step 2/2: RUN true', timestamp_ms: Date.now() },
       ],
     }),
+    'GET /v1/agents/devbox_counts': () => ({ counts: {}, total_count: 0, window: 'all' }),
     'POST /v1/agents': ({ body }) => agents.create(body, { is_public: false }),
     'POST /v1/objects': ({ body }) => createObject(body),
     'POST /v1/objects/*/complete': ({ at: [id] }) =>

@@ -8,6 +8,8 @@ import { Failure, type Routes } from './http.ts'
 interface Shell {
   pty: IPty
   attached: WebSocket | undefined
+  /** Output before the first client attached. */
+  early: Buffer[]
 }
 
 const shellEnded = 4000
@@ -38,9 +40,11 @@ export const terminalRoutes = (devboxOfToken: (token: string) => Devbox | undefi
           env: { PATH: process.env.PATH, HOME: devbox.home, PS1: 'hosted$ ' },
           encoding: null,
         })
-        const shell: Shell = { pty, attached: undefined }
+        const shell: Shell = { pty, attached: undefined, early: [] }
         shells.set(key, shell)
-        pty.onData((data) => shell.attached?.send(Buffer.from(data)))
+        pty.onData((data) =>
+          shell.attached ? shell.attached.send(Buffer.from(data)) : shell.early.push(Buffer.from(data)),
+        )
         pty.onExit(() => {
           shells.delete(key)
           shell.attached?.close(shellEnded)
@@ -75,6 +79,7 @@ export const terminalRoutes = (devboxOfToken: (token: string) => Devbox | undefi
       if (shell.attached) return refuse(409)
       sockets.handleUpgrade(request, socket, head, (attached) => {
         shell.attached = attached
+        for (const output of shell.early.splice(0)) attached.send(output)
         attached.on('message', (data) => shell.pty.write(String(data)))
         attached.on('close', () => {
           shell.attached = undefined
