@@ -77,7 +77,7 @@ export const ConsoleFrame = ({
   useQuery({
     ...supportQueries.current(),
     initialData: support,
-    initialDataUpdatedAt: support?.is_complete ? Date.now : 0,
+    ...(support?.is_complete ? {} : { initialDataUpdatedAt: 0 }),
   })
   // During render, because children call the console from their first effect.
   setPageAccount(session.account.id)
