@@ -179,7 +179,7 @@ test('gateways and MCP servers are created with a header from a secret, edited a
   await dialog.getByRole('combobox', { name: 'Authentication' }).selectOption('Header')
   await dialog.getByRole('button', { name: 'Create gateway' }).click()
   await expect(dialog.getByText('It must be a URL such as https://api.example.com')).toBeVisible()
-  await expect(dialog.getByText('It must be set for type header, and only for it')).toBeVisible()
+  await expect(dialog.getByText('It must be the name of an HTTP header, such as x-api-key')).toBeVisible()
   await dialog.getByRole('textbox', { name: 'URL' }).fill('https://api.example.com')
   await dialog.getByRole('textbox', { name: 'Header', exact: true }).fill('x-api-key')
   await dialog.getByRole('button', { name: 'Add header from a secret' }).click()
