@@ -42,6 +42,8 @@ test('an empty account loads demo data in one click, compares its jobs, and remo
 
     await demo.getByRole('button', { name: 'Remove demo data' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove demo data' }).click()
+    // While it is open, the rest of the page has no roles.
+    await expect(page.getByRole('dialog')).toHaveCount(0)
     await expect(demo).toHaveCount(0)
     expect((await product.service.devboxes.list({ query: {} })).devboxes).toEqual([])
     expect((await product.service.benchmarkJobs.list({ query: {} })).jobs).toEqual([])

@@ -1,4 +1,5 @@
 import { createECDH, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -12,6 +13,7 @@ test('an eviction is pushed to a browser without an open tab, and its notificati
     sizes.push((await buffer(request)).length)
     response.writeHead(201).end()
   }).listen(0, '127.0.0.1')
+  await once(pushService, 'listening')
   const origin = `http://127.0.0.1:${(pushService.address() as AddressInfo).port}`
   const product = await startProduct({ DEVDECK_PUSH_SERVICES: origin })
   const context = await browser.newContext()
