@@ -49,8 +49,8 @@ test('a clock ten minutes ahead or behind changes no number on any page', async 
   )
   const [ahead, behind] = skewed as [Page, Page]
   const pages = [right, ahead, behind]
-  // Alerts are recorded from the first page on.
-  await open(right, url)
+  // Alerts are recorded from the first page on. Not the overview, which would start the first steps in this browser only.
+  await open(right, url + paths.axons())
 
   const { id } = await service.devboxes.createAndAwaitRunning({
     body: { name: 'timed-box', metadata: { team: 'core' }, launch_parameters: { keep_alive_time_seconds: 840 } },
