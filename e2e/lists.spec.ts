@@ -107,7 +107,12 @@ test('a list is sorted by the service or over its loaded rows, with pinned colum
   expect([await leftOf('Name'), await leftOf('Verifier')]).toEqual(before.slice(0, 2))
 
   // A view keeps the filters, order and columns under a name.
-  const openView = () => page.getByRole('button', { name: 'View', exact: true }).click()
+  const menu = page.getByRole('menu', { name: 'View' })
+  const openView = async () => {
+    await expect(menu).toHaveCount(0)
+    await page.getByRole('button', { name: 'View', exact: true }).click()
+    await expect(menu).toBeVisible()
+  }
   await openView()
   await page.getByRole('menuitem', { name: 'Save or edit views…' }).click()
   const views = page.getByRole('dialog', { name: 'Saved views' })
@@ -122,6 +127,7 @@ test('a list is sorted by the service or over its loaded rows, with pinned colum
   await openView()
   await page.getByRole('menuitem', { name: 'Verifiers' }).click()
   for (const part of [/search=sorted/, /sort=verifier/, /columns=name,verifier:pin/]) await expect(page).toHaveURL(part)
+  await expect(page.getByText('Sorted over all 45 loaded')).toBeVisible()
   await openView()
   await page.getByRole('menuitemcheckbox', { name: 'Comfortable' }).click()
   await openView()

@@ -38,8 +38,14 @@ export const DropdownMenu = ({
   items,
   isOverflow = false,
   onClosed,
-  ...state
+  open,
+  onOpenChange,
 }: DropdownMenuProps) => {
+  const [isOpen, setIsOpen] = useState(false)
+  const change = (next: boolean) => {
+    setIsOpen(next)
+    onOpenChange?.(next)
+  }
   const [button, setButton] = useState<HTMLElement | null>(null)
   const offered = useActionGroup()
   usePaletteActions(() => {
@@ -49,7 +55,7 @@ export const DropdownMenu = ({
   }, offered !== null)
   return (
     // Not modal: aria-hidden elements could still receive focus.
-    <Menu.Root modal={false} {...state}>
+    <Menu.Root modal={false} open={open ?? isOpen} onOpenChange={change}>
       <NoPageActions>
         <Menu.Trigger asChild ref={(element) => setButton(element)}>
           {trigger}
@@ -70,8 +76,13 @@ export const DropdownMenu = ({
           className="animate-appear z-50 max-h-(--radix-dropdown-menu-content-available-height) max-w-80 min-w-48 overflow-y-auto rounded-md bg-overlay p-1 shadow-overlay"
         >
           {items.map((item, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: items don't change while the menu is open
-            <Item key={index} item={item} onBeforeSelect={() => onClosed || button?.focus()} />
+            <Item
+              // biome-ignore lint/suspicious/noArrayIndexKey: items don't change while the menu is open
+              key={index}
+              item={item}
+              onBeforeSelect={() => onClosed || button?.focus()}
+              onFollow={() => change(false)}
+            />
           ))}
         </Menu.Content>
       </Menu.Portal>
@@ -96,7 +107,15 @@ const paletteActionOf = (
 })
 
 /** `onBeforeSelect` moves focus to the trigger, so that a dialog opened by the item returns focus there. */
-const Item = ({ item, onBeforeSelect }: { item: MenuItem; onBeforeSelect: () => void }) => {
+const Item = ({
+  item,
+  onBeforeSelect,
+  onFollow,
+}: {
+  item: MenuItem
+  onBeforeSelect: () => void
+  onFollow: () => void
+}) => {
   if (item === 'separator') return <Menu.Separator className="-mx-1 my-1 h-px bg-line" />
   if ('heading' in item) return <Menu.Label className="px-2 py-1.5 text-sm text-muted">{item.heading}</Menu.Label>
   const content = <ItemContent {...item} />
@@ -124,7 +143,14 @@ const Item = ({ item, onBeforeSelect }: { item: MenuItem; onBeforeSelect: () => 
     )
   return (
     <Menu.Item asChild={item.href !== undefined} onSelect={select} className={className}>
-      {item.href === undefined ? content : <Link href={item.href}>{content}</Link>}
+      {item.href === undefined ? (
+        content
+      ) : (
+        // Radix would leave the menu open: the link prevents the default of the click.
+        <Link href={item.href} onClick={onFollow}>
+          {content}
+        </Link>
+      )}
     </Menu.Item>
   )
 }

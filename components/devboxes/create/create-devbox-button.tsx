@@ -53,6 +53,7 @@ export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
           <Button
             variant="primary"
             icon={ChevronDown}
+            busy={create.isPending}
             aria-label="Create devbox from a preset"
             className="rounded-l-none border-l border-l-(--surface-0) px-1.5"
           />

@@ -1,6 +1,7 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'next/navigation'
+import { sessionQueries } from '#components/layout/session-queries.ts'
 import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
 import { Fact, Facts } from '#components/ui/facts.tsx'
@@ -26,6 +27,9 @@ export const DevboxUsage = ({ devbox }: { devbox: Devbox }) => {
     ...list
   } = snapshotQueries.list({ devbox_id: id, limit: 100, include_total_count: false })
   const { data: snapshots } = useInfiniteQuery({ ...list, enabled: samples.length > 0 })
+  const { data: session } = useQuery(sessionQueries.get())
+  // Which size is the default is known of the local service only.
+  const hasSize = launch_parameters.resource_size_request != null || session?.service.embedded === true
   const events = [...stateEvents(devbox), ...commands, ...snapshotEvents(snapshots?.pages.flatMap(rowsOf) ?? [])]
   return (
     <div className="space-y-4">
@@ -33,7 +37,7 @@ export const DevboxUsage = ({ devbox }: { devbox: Devbox }) => {
         <UsageCharts
           samples={samples}
           events={events}
-          limits={resourcesOf(launch_parameters)}
+          limits={hasSize ? resourcesOf(launch_parameters) : undefined}
           shown={shown}
           onShow={show}
         />
