@@ -223,6 +223,7 @@ test('the terminal menus work by keyboard, and a reset and a cleared scrollback 
   const more = page.getByRole('menu', { name: 'More' })
   await expect(more.getByRole('menuitem', { name: /^Split right/ })).toContainText('Ctrl+Shift+E')
   await page.keyboard.type('view')
+  await expect(more.getByRole('menuitem', { name: /^View as plain text/ })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog', { name: 'Terminal as plain text' })).toContainText('newest at the end')
   await page.keyboard.press('Escape')
