@@ -54,16 +54,20 @@ const checkLooks = async (page: Page, name: string, problems: Set<string>): Prom
 
 const checkOpened = async (page: Page, url: string, name: string, problems: Set<string>): Promise<number> => {
   await page.setViewportSize({ width: 1440, height: 900 })
-  const names = (await page
+  const names = await page
     .getByRole('button')
     .evaluateAll((all) =>
-      all
-        .filter((each) => each.checkVisibility() && each.getAttribute('aria-disabled') !== 'true')
-        .map((each) => (each.getAttribute('aria-label') ?? each.textContent ?? '').trim()),
-    )) as string[]
+      all.map((each) =>
+        each.checkVisibility() && each.getAttribute('aria-disabled') !== 'true'
+          ? (each.getAttribute('aria-label') ?? each.textContent ?? '').trim()
+          : '',
+      ),
+    )
+  const openers = names.flatMap((button, at) => (opener.test(button) && names.indexOf(button) === at ? [at] : []))
   let count = 0
-  for (const button of [...new Set(names)].filter((each) => opener.test(each)).slice(0, maxOpened)) {
-    await page.getByRole('button', { name: button, exact: true }).first().click()
+  for (const at of openers.slice(0, maxOpened)) {
+    const button = names[at]
+    await page.getByRole('button').nth(at).click()
     const opened = page.locator('[role=dialog], [role=alertdialog], [role=menu]').last()
     const isOpen = await opened.waitFor({ timeout: 2_000 }).then(
       () => true,
