@@ -11,7 +11,7 @@ interface MarkdownPreviewProps {
   text: string
 }
 
-/** HTML in the text is shown as text, and images aren't loaded, so that opening a file contacts nobody. */
+/** HTML in the text is shown as text, and images aren't loaded, so opening a file makes no requests. */
 export const MarkdownPreview = ({ label, devboxId, folder, text }: MarkdownPreviewProps) => (
   <section
     aria-label={label}

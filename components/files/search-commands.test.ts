@@ -116,7 +116,7 @@ describe('a search of contents', () => {
   it('stops in the devbox when it is canceled', async () => {
     await sh('mkdir slow && cd slow && mkfifo never && seq 1 200 | xargs touch')
     const controller = new AbortController()
-    // A pipe that nobody writes to would block a search that read it.
+    // Reading a pipe without a writer would block the search.
     const running = search({ ...contents, folder: 'slow', text: 'x' }, controller.signal)
     expect((await running).total).toBe(0)
     const endless = search({ ...contents, folder: '/', text: 'zzz', includesHidden: true }, controller.signal)

@@ -212,7 +212,7 @@ export const runSearch = async (
     }
   } finally {
     const kill = { params, body: { kill_process_group: true } }
-    // It may have ended by itself meanwhile.
+    // It may have ended in the meantime.
     if (!hasEnded) void api.executions.kill(kill).catch(() => undefined)
   }
 }

@@ -41,7 +41,7 @@ export interface ConfigKind<Config extends ConfigRecord, Page, PageParam> {
   nouns: string
   title: string
   icon: LucideIcon
-  /** Of the API: `gatewayConfigs`. */
+  /** API resource, such as `gatewayConfigs`. */
   resource: string
   apiPath: string
   path: (query: Partial<ConfigSearchParams>) => string

@@ -2,7 +2,7 @@ import type { GatewayConfig } from '#lib/contract/gateway-configs.ts'
 
 /** A gateway or an MCP server. */
 export interface ConfigRecord extends Omit<GatewayConfig, 'account_id'> {
-  /** Of MCP servers only. */
+  /** MCP servers only. */
   allowed_tools?: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { ConfigListQuery } from '#lib/contract/gateway-configs.ts'
 
-/** Of gateways and MCP servers. */
+/** Shared by gateways and MCP servers. */
 export const ConfigSearchParams = z.extend(ConfigListQuery, { columns: z.optional(z.string()) })
 export type ConfigSearchParams = z.output<typeof ConfigSearchParams>
 

@@ -143,7 +143,7 @@ export const useListQuery = <Params extends ListParams, ListQuery, Page, PagePar
     firstHref: params.starting_after && source.path({ ...params, starting_after: undefined }),
     sorted: sort && (isServiceSorted ? ('service' as const) : ('page' as const)),
     canSort,
-    /** Of the whole list. */
+    /** Whole list. */
     address: source.path({ ...params, starting_after: undefined }),
     sortColumns: columns,
     refreshError: refreshed.error,

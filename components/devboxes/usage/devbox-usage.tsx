@@ -28,7 +28,7 @@ export const DevboxUsage = ({ devbox }: { devbox: Devbox }) => {
   } = snapshotQueries.list({ devbox_id: id, limit: 100, include_total_count: false })
   const { data: snapshots } = useInfiniteQuery({ ...list, enabled: samples.length > 0 })
   const { data: session } = useQuery(sessionQueries.get())
-  // Which size is the default is known of the local service only.
+  // Only the local service's default size is known.
   const hasSize = launch_parameters.resource_size_request != null || session?.service.embedded === true
   const events = [...stateEvents(devbox), ...commands, ...snapshotEvents(snapshots?.pages.flatMap(rowsOf) ?? [])]
   return (

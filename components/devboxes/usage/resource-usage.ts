@@ -10,7 +10,7 @@ export interface UsageSample {
   cpuCores: number | null
   memoryBytes: number | null
   diskUsedBytes: number | null
-  /** Of the host, which may exceed the disk of a devbox. */
+  /** Free space on the host, which may exceed the devbox's own disk. */
   diskFreeBytes: number | null
   processes: number | null
 }

@@ -153,7 +153,7 @@ const WindowTools = ({ all, window, shown, onShow, onWindow }: WindowToolsProps)
 const [width, top, bottom, height] = [240, 8, 76, 84]
 /** A longer gap breaks the line: the devbox may not have been running. */
 const gapMs = 120_000
-/** Where an alert is due in most teams. */
+/** Dashed line: common alert threshold. */
 const highShare = 0.85
 const minBrush = 5
 

@@ -46,7 +46,7 @@ export interface Statistics {
   max: number
 }
 
-/** Of values measured at equal intervals. The 95th percentile is the nearest rank. */
+/** Mean, 95th percentile (nearest rank) and maximum of equally spaced values. */
 export const statisticsOf = (values: readonly number[]): Statistics | undefined => {
   if (values.length === 0) return undefined
   const sorted = values.toSorted((a, b) => a - b)

@@ -69,7 +69,7 @@ interface Kind<Item extends Named> {
 const kind = <Item extends Named>(kind: Kind<Item>) => kind as unknown as Kind<Named>
 
 const maxPerKind = 5
-/** Of these, the best matches are shown: the exact name may not be the newest. */
+/** Number of matches to rank, because the exact name may not be the newest. */
 const readPerKind = 50
 export const maxSearched = 200
 

@@ -69,7 +69,7 @@ export class PressureWatch {
     if (shortages.length === 0) this.#spared.clear()
     this.#updateEvicting()
     const disk = shortages.find(({ resource }) => resource === 'disk')
-    // Data of what has ended goes before anybody is evicted.
+    // Deletes data of ended devboxes before evicting a running one.
     const freedBytes = disk ? await this.#options.freeEnded(disk.missingBytes) : 0
     for (const shortage of shortages)
       if (this.#evicting === undefined && (shortage !== disk || freedBytes === 0)) this.#evictNext(shortage)

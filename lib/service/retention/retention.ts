@@ -20,7 +20,7 @@ export const defaultKeepEndedSeconds = 30 * 24 * 3600
 const batchSize = 200
 /** Disk space is checked every second. */
 const exhaustedMs = 60_000
-/** When disk space is freed, which ends once there is enough. */
+/** Used to free disk space, which stops as soon as there is enough. */
 const smallBatchSize = 10
 const intervalMs = 60 * 60 * 1000
 /** A data folder that an older release wrote keeps everything for a day, so that the operator can choose otherwise. */
