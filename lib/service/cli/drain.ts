@@ -1,6 +1,5 @@
 import { countOf } from '#lib/service/kit/amounts.ts'
-import { StartError } from '#lib/service/kit/errors.ts'
-import { runningService } from '#lib/service/store/data-dir.ts'
+import { callOperator } from './call-operator.ts'
 import type { CommandLine } from './command-line.ts'
 
 export const drain = async ({ dataDir, deadlineSeconds, words: [node] }: CommandLine) => {
@@ -25,26 +24,3 @@ export const activate = async ({ dataDir, words: [node = ''] }: CommandLine) => 
 }
 
 const nodePath = (node: string) => `/local/cluster/nodes/${encodeURIComponent(node)}`
-
-export const callOperator = async <T>(dataDir: string, path: string, request?: object): Promise<T> => {
-  const running = runningService(dataDir)
-  if (!running) throw new StartError(`No service is running on the data folder ${dataDir}`)
-  const { pid, address, operatorToken } = running
-  if (!address) throw new StartError(`The service on ${dataDir} (pid ${pid}) is still starting; try again`)
-  const response = await fetch(`${address}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
-    ...(request && { body: JSON.stringify(request) }),
-  }).catch((error: unknown) => {
-    throw new StartError(`The service at ${address} (pid ${pid}) isn't responding: ${reasonOf(error)}`)
-  })
-  const body = (await response.json()) as T & { message?: string }
-  if (!response.ok)
-    throw new StartError(`The service at ${address} rejected the request: ${body.message ?? response.status}`)
-  return body
-}
-
-const reasonOf = (error: unknown) => {
-  const { message, cause } = error as Error
-  return cause instanceof Error ? cause.message : message
-}

@@ -1,7 +1,7 @@
 import type { Pruned } from '#lib/contract/storage.ts'
 import { countOf, sizeText } from '#lib/service/kit/amounts.ts'
+import { callOperator } from './call-operator.ts'
 import type { CommandLine } from './command-line.ts'
-import { callOperator } from './drain.ts'
 
 export const prune = async ({ dataDir, prune: { olderThanSeconds, dryRun } }: CommandLine) => {
   const { bytes, ...counts } = await callOperator<Pruned>(dataDir, '/local/prune', {
