@@ -34,11 +34,12 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
     // In the next frame, because the tab may be moving.
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('[role=tab]')[index]?.focus())
   }
-  const move = (from: number, to: number) => {
+  const move = (from: number, to: number): boolean => {
     // Pinned tabs stay left of the others.
-    if (!faces[from] || faces[to]?.isPinned !== faces[from].isPinned) return
+    if (!faces[from] || faces[to]?.isPinned !== faces[from].isPinned) return false
     change((now) => moveTab(now, from, to), 'replace')
-    setSaid(`${faces[from]?.title} is tab ${to + 1} of ${faces.length} now`)
+    setSaid(`${faces[from].title} is tab ${to + 1} of ${faces.length} now`)
+    return true
   }
   const pin = (index: number) => {
     const isPinned = !faces[index]?.isPinned
@@ -57,9 +58,7 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
     const last = faces.length - 1
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     if (step && event.shiftKey) {
-      const isMoved = faces[index + step]?.isPinned === faces[index]?.isPinned
-      move(index, index + step)
-      focusTab(isMoved ? index + step : index)
+      if (move(index, index + step)) focusTab(index + step)
     } else if (step) focusTab((index + step + faces.length) % faces.length)
     else if (event.key === 'Home') focusTab(0)
     else if (event.key === 'End') focusTab(last)
