@@ -72,10 +72,12 @@ const TurnOn = ({ publicKey, refusal }: { publicKey: string; refusal: ReturnType
         </Button>
         <Check small label="Show names" checked={showsNames} onCheck={setShowsNames} />
       </div>
-      {(turnOn.error || refusal) && (
+      {turnOn.error ? (
         <p role="alert" className="text-sm text-danger">
-          {turnOn.error ? problemOf(turnOn.error).message : refusal?.why}
+          {problemOf(turnOn.error).message}
         </p>
+      ) : (
+        refusal && <p className="text-sm text-muted">{refusal.why}</p>
       )}
     </>
   )
