@@ -26,15 +26,20 @@ export const checkAccessibility = async (log: (line: string) => void): Promise<s
     await signIn(page, product)
     const paths = await routesOf(page, product)
     let count = 0
+    let openedCount = 0
     for (const path of paths) {
       await page.setViewportSize({ width: 1440, height: 900 })
       await page.goto(product.url + path)
       await page.getByRole('heading').first().waitFor()
       await page.waitForLoadState('networkidle')
+      const found = problems.size
       count += await checkLooks(page, path, problems)
-      count += await checkOpened(page, product.url + path, path, problems)
+      const opened = await checkOpened(page, product.url + path, path, problems)
+      openedCount += opened
+      log(`${path}: ${opened} dialogs and menus, ${problems.size - found} violations`)
     }
-    log(`${paths.length} pages, ${count} checks, ${problems.size} kinds of violations`)
+    count += openedCount * widths.length * schemes.length
+    log(`${paths.length} pages, ${openedCount} dialogs and menus, ${count} checks, ${problems.size} violations`)
     return [...problems]
   } finally {
     await browser.close()
@@ -67,13 +72,17 @@ const checkOpened = async (page: Page, url: string, name: string, problems: Set<
   let count = 0
   for (const at of openers.slice(0, maxOpened)) {
     const button = names[at]
-    await page.getByRole('button').nth(at).click()
+    // Some buttons are shown only while they have the focus.
+    await page.getByRole('button').nth(at).press('Enter')
     const opened = page.locator('[role=dialog], [role=alertdialog], [role=menu]').last()
     const isOpen = await opened.waitFor({ timeout: 2_000 }).then(
       () => true,
       () => false,
     )
-    if (isOpen) count += await checkLooks(page, `${name} › ${button}`, problems)
+    if (isOpen) {
+      await checkLooks(page, `${name} › ${button}`, problems)
+      count++
+    }
     await page.setViewportSize({ width: 1440, height: 900 })
     await page.goto(url)
     await page.getByRole('heading').first().waitFor()
@@ -114,6 +123,15 @@ const routesOf = async (page: Page, { url, service }: Product): Promise<string[]
     await service.evictions.schedule({
       body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 3_600_000 },
     })
+  await page.goto(`${url}/devboxes/${devbox?.id}/terminal`)
+  await page.getByRole('button', { name: /^Record/ }).click()
+  await page.getByRole('button', { name: /^Stop recording/ }).click()
+  await page.getByRole('button', { name: /^Record/ }).waitFor()
+  const { recordings } = await (await page.request.get(`${url}/api/recordings`)).json()
+  const share = await page.request.post(`${url}/api/shares`, {
+    data: { kind: 'job', params: { job: job?.id } },
+    headers: { origin: url },
+  })
   await page.goto(`${url}/evictions`)
   await page.getByRole('main').getByRole('link').first().waitFor()
   const { alerts } = await (await page.request.get(`${url}/api/alerts`)).json()
@@ -128,18 +146,21 @@ const routesOf = async (page: Page, { url, service }: Product): Promise<string[]
     '/benchmarks': benchmark?.id,
     '/benchmarks/scenarios': scenario?.id,
     '/evictions': alerts[0]?.id,
+    '/recordings': recordings[0]?.id,
     '/docs': 'agents',
     '/settings/secrets': 'AXE',
   }
   const app = join(import.meta.dirname, '../app/(console)')
-  return globSync('**/page.tsx', { cwd: app })
+  const pages = globSync('**/page.tsx', { cwd: app })
     .map((file) => `/${file.replace(/\/?page\.tsx$/, '')}`)
     .filter((path) => !path.includes('[...'))
-    .flatMap((path) => {
+    .map((path) => {
       const [, collection = ''] = /^(.*?)\/\[\w+\]/.exec(path) ?? []
       const id = ids[collection]
-      if (!path.includes('[')) return [path]
-      return id === undefined ? [] : [path.replace(/\[\w+\]/, encodeURIComponent(id))]
+      if (!path.includes('[')) return path
+      if (id === undefined) throw new Error(`nothing was created for ${path}`)
+      return path.replace(/\[\w+\]/, encodeURIComponent(id))
     })
     .sort()
+  return [...pages, new URL((await share.json()).url).pathname, '/nowhere', '/sign-in?add=1']
 }
