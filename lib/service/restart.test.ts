@@ -8,6 +8,7 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { inputOffsetHeader, outputOffsetHeader, shellIdHeader } from '#lib/contract/terminals.ts'
 import { putFiles } from './engine/container/install.ts'
+import { hasDocker, sharedDocker } from './testing/docker.ts'
 import { runCommand } from './testing/process.ts'
 import { runsLongSwarmTests, sharedSwarm } from './testing/swarm.ts'
 import { attach } from './testing/terminals.ts'
@@ -16,16 +17,38 @@ type Started = ReturnType<typeof runCommand>
 
 const until = (check: () => Promise<boolean>) => expect.poll(check, { timeout: 60_000, interval: 10 }).toBe(true)
 
-describe.skipIf(!runsLongSwarmTests)('a service that was killed, with devboxes in a swarm', () => {
-  let swarm: Awaited<ReturnType<typeof sharedSwarm>>
+const openContainers = async () => {
+  const docker = await sharedDocker()
+  return {
+    flags: ['--isolation', 'container', '--engine', docker.url],
+    image: await docker.image('base'),
+    apis: [docker.api],
+  }
+}
+
+const openSwarm = async () => {
+  const swarm = await sharedSwarm()
+  return {
+    flags: ['--engine', 'swarm', '--engine-url', swarm.manager.url],
+    image: await swarm.image('base'),
+    apis: swarm.nodes.map(({ api }) => api),
+  }
+}
+
+describe.each([
+  { engine: 'a container engine', open: openContainers, isAvailable: hasDocker },
+  { engine: 'a swarm', open: openSwarm, isAvailable: runsLongSwarmTests },
+])('a service that was killed, with devboxes in $engine', ({ open, isAvailable }) => {
+  if (!isAvailable) return it.skip('is not available')
+  let engine: Awaited<ReturnType<typeof open>>
   let dataDir: string
   let service: Started
   let url: string
   let client: Client
 
   const start = async () => {
-    const flags = ['--port', '0', '--data-dir', dataDir, '--stop-with-parent', '--image', 'base']
-    service = runCommand([...flags, '--engine', 'swarm', '--engine-url', swarm.manager.url])
+    const flags = ['--port', '0', '--data-dir', dataDir, '--stop-with-parent', '--image', engine.image]
+    service = runCommand([...flags, ...engine.flags])
     url = await service.ready
     const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim()
     client = createClient({ baseUrl: url, headers: { authorization: `Bearer ${key}` } })
@@ -36,8 +59,7 @@ describe.skipIf(!runsLongSwarmTests)('a service that was killed, with devboxes i
   }
 
   beforeAll(async () => {
-    swarm = await sharedSwarm()
-    await swarm.image('base')
+    engine = await open()
     dataDir = await mkdtemp(join(tmpdir(), 'devdeck-restart-'))
     await start()
   }, 300_000)
@@ -85,13 +107,14 @@ describe.skipIf(!runsLongSwarmTests)('a service that was killed, with devboxes i
 
   /** The container of a devbox, without the service. */
   const container = async (id: string) => {
-    for (const { api } of swarm.nodes) {
+    for (const api of engine.apis) {
       const query = { filters: { label: [`devdeck.devbox=${id}`] } }
       const [found] = await api.json<{ Id: string }[]>('GET', '/containers/json', { query })
       if (found)
         return {
           id: found.Id,
           has: (path: string) => api.exists(`/containers/${found.Id}/archive`, { path }),
+          remove: () => api.json('DELETE', `/containers/${found.Id}`, { query: { force: true } }),
           touch: (path: string) => putFiles(api, found.Id, [{ path, mode: 0o644, content: '' }]),
         }
     }
@@ -233,5 +256,46 @@ describe.skipIf(!runsLongSwarmTests)('a service that was killed, with devboxes i
       .toBe('entrypoint_exit')
     // What was logged right before the end may be repeated.
     expect([...new Set(await messages())]).toEqual([entrypoint, 'begun', 'over', 0])
+  }, 180_000)
+
+  it('leaves suspended devboxes suspended, and limits and policies in force', async () => {
+    const { id: network_policy_id } = await client.networkPolicies.create({ body: { name: 'none', allow_all: false } })
+    const create = (launch_parameters: DevboxCreate['launch_parameters']) => devbox({ launch_parameters })
+    const [suspended, offline] = [await create({}), await create({ network_policy_id })]
+    await client.devboxes.suspend({ params: { id: suspended } })
+    const suspendedNow = async () => (await client.devboxes.get({ params: { id: suspended } })).status === 'suspended'
+    await until(suspendedNow)
+    const limited = await create({ keep_alive_time_seconds: 15 })
+    const [{ keep_alive_until_ms }, { id: containerId }] = await Promise.all([
+      client.devboxes.get({ params: { id: limited } }),
+      container(limited),
+    ])
+    await stop('SIGKILL')
+    await start()
+    await untilRunning(limited)
+    expect(await client.devboxes.get({ params: { id: limited } })).toMatchObject({
+      status: 'running',
+      keep_alive_until_ms,
+    })
+    expect((await container(limited)).id).toBe(containerId)
+    expect(await suspendedNow()).toBe(true)
+    await untilRunning(offline)
+    const interfaces = { command: 'ls /sys/class/net' }
+    const { stdout } = await client.executions.executeSync({ params: { id: offline }, body: interfaces })
+    expect(stdout).toBe('lo\n')
+    await expect
+      .poll(async () => (await client.devboxes.get({ params: { id: limited } })).shutdown_reason, { timeout: 60_000 })
+      .toBe('keep_alive_timeout')
+  }, 180_000)
+
+  it('fails a devbox whose container is gone, with the reason', async () => {
+    const id = await devbox()
+    const { remove } = await container(id)
+    await stop('SIGKILL')
+    await remove()
+    await start()
+    await until(async () => (await client.devboxes.get({ params: { id } })).status === 'failure')
+    const { logs } = await client.logs.list({ params: { id } })
+    expect(logs.map(({ message }) => message)).toContain('The container was removed while the service was stopped')
   }, 180_000)
 })

@@ -13,6 +13,8 @@ export const hasExited = (pid: number): boolean => {
   return stat === undefined || stat.state === 'Z' || stat.state === 'X'
 }
 
+const devboxIdName = 'DEVDECK_DEVBOX_ID='
+
 type ProcessTable = ReadonlyMap<number, ProcessStat & { environment: string | undefined }>
 
 const readProcessTable = (): ProcessTable => {
@@ -26,14 +28,22 @@ const readProcessTable = (): ProcessTable => {
   return alive
 }
 
-/** Finds processes with all `marked` variables, their descendants, and sessions they lead; never this process. */
-export const findProcesses = (marked: Record<string, string>, alive: ProcessTable = readProcessTable()): number[] => {
+/**
+ * Finds processes with all `marked` variables, their descendants, and sessions they lead; never this process, nor those
+ * of the devboxes in `except`.
+ */
+export const findProcesses = (
+  marked: Record<string, string>,
+  { alive = readProcessTable(), except = new Set() }: { alive?: ProcessTable; except?: ReadonlySet<string> } = {},
+): number[] => {
+  const isExcepted = (variables: readonly string[]) =>
+    variables.some((each) => each.startsWith(devboxIdName) && except.has(each.slice(devboxIdName.length)))
   const variablesToMatch = Object.entries(marked).map(([name, value]) => `${name}=${value}`)
   const found = new Set<number>()
   for (const [pid, { environment }] of alive) {
     if (!environment || !variablesToMatch.every((one) => environment.includes(one))) continue
     const variables = environment.split('\0')
-    if (variablesToMatch.every((one) => variables.includes(one))) found.add(pid)
+    if (variablesToMatch.every((one) => variables.includes(one)) && !isExcepted(variables)) found.add(pid)
   }
   for (let size = -1; size !== found.size; ) {
     size = found.size
@@ -47,15 +57,14 @@ export const findProcesses = (marked: Record<string, string>, alive: ProcessTabl
 export const processesByDevbox = (serviceId: string): Map<string, (ProcessStat & { pid: number })[]> => {
   const alive = readProcessTable()
   const mark = `DEVDECK_SERVICE_ID=${serviceId}`
-  const idName = 'DEVDECK_DEVBOX_ID='
   const devboxOf = (pid: number, left = 64): string | undefined => {
     const found = alive.get(pid)
     if (!found || left === 0) return undefined
     if (!found.environment?.includes(mark)) return devboxOf(found.parent, left - 1)
     return found.environment
       .split('\0')
-      .find((variable) => variable.startsWith(idName))
-      ?.slice(idName.length)
+      .find((variable) => variable.startsWith(devboxIdName))
+      ?.slice(devboxIdName.length)
   }
   const byDevbox = new Map<string, (ProcessStat & { pid: number })[]>()
   for (const [pid, stat] of alive) {

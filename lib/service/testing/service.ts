@@ -116,6 +116,7 @@ export const startService = async (options: Partial<ServiceConfig> = {}): Promis
     close: async () => {
       await service.close()
       if (config.engine === 'swarm' && config.swarm) await removeDevboxes(config.swarm.url, serviceId)
+      else if (config.engine !== undefined && config.engine !== 'none') await removeContainers(config.engine, serviceId)
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
       const left = findProcesses({ DEVDECK_SERVICE_ID: serviceId }).map((pid) => `${pid} ${readProc(pid, 'cmdline')}`)
       if (left.length > 0) throw new Error(`The service left processes: ${left.join(', ')}`)
@@ -130,6 +131,15 @@ const removeDevboxes = async (manager: string, serviceId: string) => {
   // A test may have ended its own swarm.
   const services = await api.json<{ ID: string }[]>('GET', '/services', { query }).catch(() => [])
   await Promise.all(services.map(({ ID }) => api.json('DELETE', `/services/${ID}`)))
+}
+
+const removeContainers = async (engine: string, serviceId: string) => {
+  const api = new EngineApi(parseEngineAddress(engine, {}))
+  const query = { all: true, filters: { label: [`devdeck.service=${serviceId}`] } }
+  const containers = await api.json<{ Id: string }[]>('GET', '/containers/json', { query }).catch(() => [])
+  await Promise.all(containers.map(({ Id }) => api.json('DELETE', `/containers/${Id}`, { query: { force: true } })))
+  const networks = await api.json<{ Id: string }[]>('GET', '/networks', { query }).catch(() => [])
+  await Promise.all(networks.map(({ Id }) => api.json('DELETE', `/networks/${Id}`)))
 }
 
 interface RawRequest {

@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo, ImageInspectInfo } from 'dockerode'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError, logFailure } from '#lib/service/kit/log.ts'
-import type { BoxEngine, BoxSpec, Images } from '../box.ts'
+import type { BoxEnd, BoxEngine, BoxSpec, Images } from '../box.ts'
 import { removeUnfinishedCommits } from './commit.ts'
 import { ContainerBox, stopContainer } from './container-box.ts'
 import { hostConfigOf, putRunFiles } from './container-run.ts'
@@ -24,7 +24,7 @@ import { createEgress, type EgressProxy } from './egress.ts'
 import type { EngineAddress } from './engine-address.ts'
 import { EngineApi, EngineResponseError, ifMissing } from './engine-api.ts'
 import { followEvents } from './engine-events.ts'
-import { createFactReader } from './image-facts.ts'
+import { createFactReader, type ImageFacts } from './image-facts.ts'
 import { createImages } from './images.ts'
 import { putFiles, serviceFiles } from './install.ts'
 import { createNetwork } from './network.ts'
@@ -56,6 +56,8 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
   const egress = createEgress()
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
+  /** Devboxes that an earlier service left running, until they are adopted. */
+  const left = new Set<string>()
   /** Devboxes whose containers stay; unknown until `recover`. */
   let kept: Set<string> | undefined
   let isKnown: (devboxId: string) => boolean = () => false
@@ -76,7 +78,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       if (!running.has(id)) box.lost(`The container engine at ${api.url} restarted and stopped the container`)
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
-      if (starting.has(devboxId)) continue
+      if (starting.has(devboxId) || left.has(devboxId)) continue
       if (!kept.has(devboxId) && isKnown(devboxId)) await removeContainer(Id)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(api, Id)
       if (kept.has(devboxId) || isKnown(devboxId) || reported.has(devboxId)) continue
@@ -115,6 +117,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     removeImage: images.remove,
     async remove(devboxId) {
       kept?.delete(devboxId)
+      left.delete(devboxId)
       // Otherwise the next connection removes it.
       if (wasLost) return
       await removeContainer(containerName(devboxId)).catch(
@@ -239,15 +242,20 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     if (IPAddress) proxy?.accept(IPAddress)
   }
 
-  /** A stopped container keeps the network of its creation, which the policy or an administrator may have changed. */
-  const reconnect = async ({ Id, NetworkSettings }: ContainerInspectInfo, spec: BoxSpec) => {
+  const isConnected = async ({ NetworkSettings }: ContainerInspectInfo, spec: BoxSpec): Promise<boolean> => {
     const networks = NetworkSettings.Networks
     const network = networkFor(spec)
-    const id = (await network?.ensure())?.id
-    const own = [bridge, internal].filter(({ name }) => networks[name])
-    if (network ? networks[network.name]?.NetworkID === id : own.length === 0) return
-    for (const name of Object.keys(networks))
+    if (!network) return ![bridge, internal].some(({ name }) => networks[name])
+    return networks[network.name]?.NetworkID === (await network.ensure()).id
+  }
+
+  /** A stopped container keeps the network of its creation, which the policy or an administrator may have changed. */
+  const reconnect = async (container: ContainerInspectInfo, spec: BoxSpec) => {
+    if (await isConnected(container, spec)) return
+    const { Id, NetworkSettings } = container
+    for (const name of Object.keys(NetworkSettings.Networks))
       await api.json('POST', `/networks/${name}/disconnect`, { body: { Container: Id, Force: true } }).catch(ifMissing)
+    const id = (await networkFor(spec)?.ensure())?.id
     if (id !== undefined) await api.json('POST', `/networks/${id}/connect`, { body: { Container: Id } })
   }
 
@@ -261,6 +269,34 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     if (services) return services.connectMain(containerId)
     const { id } = await bridge.ensure()
     await api.json('POST', `/networks/${id}/connect`, { body: { Container: containerId } })
+  }
+
+  const openBox = async (
+    spec: BoxSpec,
+    { containerId, image, facts, proxy, services }: Opened,
+  ): Promise<ContainerBox> => {
+    const box = new ContainerBox({
+      api,
+      containerId,
+      ...boxOptions(spec, image, facts, await readInfo()),
+      // Trials start anew with the service.
+      outlivesService: runOf(spec) === undefined,
+      env: proxy?.environment ?? {},
+      setOnline: async (isOnline) => {
+        await setOnline(containerId, isOnline, services)
+        if (isOnline && spec.network === 'none')
+          await openNetwork({ ...spec, network: 'public' }, box, {
+            proxy: undefined,
+            hasServices: services !== undefined,
+          })
+      },
+      onEnd: () => {
+        boxes.delete(containerId)
+        void proxy?.end()
+      },
+    })
+    boxes.set(containerId, box)
+    return box
   }
 
   const start = async (spec: BoxSpec, proxy: EgressProxy | undefined): Promise<ContainerBox> => {
@@ -286,25 +322,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         await install(api, containerId, spec, facts, image)
         if (run) await putRunFiles(api, containerId, run, signal)
       }
-      const box = new ContainerBox({
-        api,
-        containerId,
-        ...boxOptions(spec, image, facts, await readInfo()),
-        env: proxy?.environment ?? {},
-        setOnline: async (isOnline) => {
-          await setOnline(containerId, isOnline, services)
-          if (isOnline && spec.network === 'none')
-            await openNetwork({ ...spec, network: 'public' }, box, {
-              proxy: undefined,
-              hasServices: services !== undefined,
-            })
-        },
-        onEnd: () => {
-          boxes.delete(containerId)
-          void proxy?.end()
-        },
-      })
-      boxes.set(containerId, box)
+      const box = await openBox(spec, { containerId, image, facts, proxy, services })
       signal.throwIfAborted()
       if (services) await services.up({ id: containerId, isOnline: spec.network === 'public' })
       else await api.json('POST', `/containers/${containerId}/start`)
@@ -326,6 +344,32 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     }
   }
 
+  /** What an earlier service left running; undefined if it has to start again. */
+  const adopt = async (
+    spec: BoxSpec,
+    report: (sentence: string) => void,
+  ): Promise<ContainerBox | BoxEnd | undefined> => {
+    const found = await inspect(containerName(spec.devboxId)).catch(ifMissing)
+    if (!found) return { cause: 'The container was removed while the service was stopped' }
+    if (!found.State.Running) return undefined
+    const { Id: containerId, Image: Id, Config } = found
+    if (runOf(spec) || !(await isConnected(found, spec))) {
+      await stopContainer(api, containerId)
+      return undefined
+    }
+    const proxy = await openProxy(spec, report)
+    try {
+      const facts = await readFacts(Id, containerId)
+      const box = await openBox(spec, { containerId, image: { Id, Config }, facts, proxy })
+      await openNetwork(spec, box, { proxy, hasServices: false })
+      return box
+    } catch (error) {
+      boxes.delete(containerId)
+      await proxy?.end()
+      throw error
+    }
+  }
+
   return {
     isolation: 'container',
     description: 'Isolated by a container: own users, processes, network, files and host name',
@@ -338,6 +382,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         : undefined,
     async start(spec, report) {
       kept?.add(spec.devboxId)
+      left.delete(spec.devboxId)
       starting.add(spec.devboxId)
       const proxy = await openProxy(spec, report)
       try {
@@ -349,11 +394,17 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
         starting.delete(spec.devboxId)
       }
     },
+    async adopt(spec, report) {
+      const adopted = await adopt(spec, report)
+      left.delete(spec.devboxId)
+      return adopted
+    },
     async requireAvailable() {
       await api.json('GET', '/_ping', { timeoutMs: maxPingMs })
     },
-    async recover(devboxIds, isKnownDevbox) {
+    async recover(devboxIds, isKnownDevbox, running = new Set()) {
       kept = new Set(devboxIds)
+      for (const id of running) left.add(id)
       isKnown = isKnownDevbox
       const problem = await events.connected.then(
         () => undefined,
@@ -368,6 +419,14 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       else egress.close()
     },
   }
+}
+
+interface Opened {
+  containerId: string
+  image: Image
+  facts: ImageFacts
+  proxy: EgressProxy | undefined
+  services?: Services | undefined
 }
 
 interface ContainerSummary {

@@ -29,8 +29,9 @@ describe.skipIf(!hasDocker)('a service with a container engine', () => {
     await service.reach(id, 'running')
     expect((await service.run(id, 'cat ~/kept')).stdout).toBe('kept\n')
     await service.restart()
-    await service.reach(id, 'running')
-    expect((await service.run(id, 'cat ~/kept')).stdout).toBe('kept\n')
+    // Not ready until the service has taken it over.
+    const kept = () => service.run(id, 'cat ~/kept').catch((error: Error) => error.message)
+    await expect.poll(kept, { timeout: 20_000 }).toMatchObject({ stdout: 'kept\n' })
     const snapshot = await client.snapshots.create({ params: { id }, body: {} })
     const copy = await service.devbox({ snapshot_id: snapshot.id })
     expect((await service.run(copy, 'cat ~/kept')).stdout).toBe('kept\n')

@@ -61,7 +61,8 @@ export const createLocalEngine =
           throw !isDiskFull(error) && (await isFull(folder)) ? diskFull(error) : error
         }
       },
-      recover: () => killProcesses({ DEVDECK_SERVICE_ID: host.serviceId }),
+      // A container engine on this host may have left devboxes running.
+      recover: (_known, _isKnown, running) => killProcesses({ DEVDECK_SERVICE_ID: host.serviceId }, running),
       close: async () => undefined,
     }
   }
