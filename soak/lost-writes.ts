@@ -21,12 +21,16 @@ export const loseWrites = async (rounds: number): Promise<LostWritesReport | und
   if (!disk) return undefined
   const dataDir = join(disk.folder, 'data')
   const service = await startService({ isolation: 'none', dataDir })
+  // A failed flush ends the process of a real service.
+  const onFailedFlush = () => undefined
+  process.on('uncaughtException', onFailedFlush)
   try {
     const problems: string[] = []
     const { id } = await service.client.axons.create()
-    const stream = service.client.axons
-      .subscribe({ params: { id } })
-      [Symbol.asyncIterator]() as AsyncIterator<AxonEvent>
+    const subscribe = () =>
+      service.client.axons
+        .subscribe({ params: { id }, query: { after_sequence: heard.at(-1) ?? 0 } })
+        [Symbol.asyncIterator]() as AsyncIterator<AxonEvent>
     const publish = async (payload: string) => {
       const answer = await service.fetch(`/v1/axons/${id}/publish`, {
         method: 'POST',
@@ -37,6 +41,7 @@ export const loseWrites = async (rounds: number): Promise<LostWritesReport | und
     }
     const acknowledged: number[] = []
     const heard: number[] = []
+    let stream = subscribe()
     /** False once a publish failed. */
     const published = async (payload: string) => {
       const { status, body } = await publish(payload)
@@ -46,13 +51,15 @@ export const loseWrites = async (rounds: number): Promise<LostWritesReport | und
       return true
     }
     for (let round = 0; round < rounds; round++) {
-      // Writes of the last round may still fail.
-      while (!(await published('there is room')));
+      if (!(await published('there is room'))) problems.push('a write failed although there was room')
       disk.fill()
       while (await published('x'.repeat(100_000)));
       disk.empty()
+      await stream.return?.()
+      await service.restart()
+      stream = subscribe()
     }
-    while (!(await published('again')));
+    if (!(await published('again'))) problems.push('a write failed although there was room')
     await stream.return?.()
     await service.restart()
     const { events } = await service.client.axons.events({ params: { id }, query: { limit: 5_000 } })
@@ -66,6 +73,7 @@ export const loseWrites = async (rounds: number): Promise<LostWritesReport | und
     if (check?.integrity_check !== 'ok') problems.push(`the database is damaged: ${check?.integrity_check}`)
     return { acknowledged: acknowledged.length, problems }
   } finally {
+    process.off('uncaughtException', onFailedFlush)
     await service.close()
     disk.remove()
   }

@@ -14,9 +14,11 @@ interface ServiceProcess {
 export const withService = async <T>(
   flags: readonly string[],
   run: (service: ServiceProcess) => Promise<T>,
+  environment: Record<string, string> = {},
 ): Promise<T> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-soak-'))
-  const { child, ready, ended } = runCommand(['--port', '0', '--data-dir', dataDir, '--stop-with-parent', ...flags])
+  const args = ['--port', '0', '--data-dir', dataDir, '--stop-with-parent', ...flags]
+  const { child, ready, ended } = runCommand(args, environment)
   try {
     const baseUrl = await ready
     const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()

@@ -41,7 +41,7 @@ const onlyAccount = (accounts: Iterable<string>): string => {
 }
 
 export const createListenerContext = (
-  { config, dataDir, store, stopping, onClose }: ServiceBase,
+  { config, dataDir, database, store, stopping, onClose }: ServiceBase,
   { keys, keyStore, only, operatorToken }: ReturnType<typeof readAccess>,
   { tunnels, ptyTokens }: Deps,
   routes: readonly Route[],
@@ -81,6 +81,7 @@ export const createListenerContext = (
     spoolFolder: join(dataDir.path, 'spool'),
     validateResponses: config.validateResponses,
     stopping,
+    synced: () => database.synced(),
     log: logError,
   }
 }

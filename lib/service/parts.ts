@@ -126,6 +126,7 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
   const { config, dataDir, database, store, engines, folderOf, stopping, onClose, lostAndFound } = base
   const { path, serviceId } = dataDir
   const logs = new DevboxLogs(folderOf)
+  const synced = () => database.synced()
   const executions = new Executions({
     store: createExecutionStore(database),
     folderOf,
@@ -140,8 +141,9 @@ const startDevboxes = async (base: ServiceBase, quota: StorageQuota) => {
     disksOf: (engine) => engines.of(engine).disks,
     lostAndFound,
     quota,
+    synced,
   })
-  const objects = new Objects({ store: store.objects, folder: join(path, 'objects'), quota, lostAndFound })
+  const objects = new Objects({ store: store.objects, folder: join(path, 'objects'), quota, lostAndFound, synced })
   onClose(() => objects.close())
   const blueprints = new Blueprints({
     store: store.blueprints,

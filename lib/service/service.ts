@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import * as z from 'zod/mini'
 import { createListenerContext, readAccess } from './access.ts'
 import type { ServiceConfig } from './config.ts'
@@ -15,6 +17,7 @@ import { logError, logFailure } from './kit/log.ts'
 import { startMetrics } from './metrics.ts'
 import { type ServiceBase, startParts } from './parts.ts'
 import { contractRoutes } from './routes/contract-routes.ts'
+import { maxLogBytes, restartLog } from './store/checkpoint.ts'
 import { type DataDir, databaseName, openDataDir, publishAddress, reserveNames } from './store/data-dir.ts'
 import { type Database, openDatabase, removeOldBackups } from './store/database.ts'
 import { LostAndFound } from './store/lost-and-found.ts'
@@ -53,6 +56,7 @@ export const createService = async (
     const database = openDatabase(file, { log: (line) => console.log(line) })
     undo.push(() => database.close())
     limitLogSize(database, file, (step) => undo.push(step))
+    const syncProblem = syncInBackground(database, file, (step) => undo.push(step))
     // Closes after the devboxes: one on the host's network could take the port and receive API keys.
     let http: Awaited<ReturnType<typeof listen>> | undefined
     undo.push(async () => http?.close())
@@ -75,7 +79,8 @@ export const createService = async (
     const sealed = [base.store.secrets.problem() ?? []].flat()
     const deps = await startParts(base)
     const routes = contractRoutes(deps)
-    const problem = watchFolder(dataDir, base.onClose)
+    const folderProblem = watchFolder(dataDir, base.onClose)
+    const problem = () => syncProblem() ?? folderProblem()
     const observe = await startMetrics(base, deps, problem)
     const onResponse: OnResponse = (responded) => {
       observe?.(responded)
@@ -122,24 +127,51 @@ const logRequest = ({ requestId, durationMs, isStream, isComplete, ...rest }: Re
     ...(!isComplete && { disconnected: true }),
   })
 
-const maxLogBytes = 4 * 2 ** 20
+/** Returns why requests must be rejected, if a commit could not be flushed: nobody knows which ones are on disk. */
+const syncInBackground = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
+  let problem: string | undefined
+  database.syncInBackground(file, (error) => {
+    problem = `A change could not be written to the disk (${error.message}). The service stops`
+    // Ends the process. After the restart, the changes are what the disk has.
+    setImmediate(() => {
+      throw new Error(problem)
+    })
+  })
+  onClose(() => database.stopSync())
+  return () => problem
+}
+
 const logCheckIntervalMs = 1000
 
 /** Replaces SQLite's own checkpoints. */
 const limitLogSize = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
   database.exec(`PRAGMA journal_size_limit = ${maxLogBytes}`)
-  const restartLog = () => {
-    try {
-      database.newGeneration()
-    } catch (error) {
-      if (!isDiskFull(error)) logFailure('Could not checkpoint the write-ahead log')(error)
-    }
+  const reportFailure = (error: unknown) => {
+    if (!isDiskFull(error)) logFailure('Could not checkpoint the write-ahead log')(error)
   }
-  restartLog()
+  try {
+    restartLog(database)
+  } catch (error) {
+    reportFailure(error)
+  }
+  let running: Promise<void> | undefined
   const timer = setInterval(() => {
-    if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) restartLog()
+    if (running || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= maxLogBytes) return
+    running = restartLogInWorker(file)
+      .catch(reportFailure)
+      .finally(() => {
+        running = undefined
+      })
   }, logCheckIntervalMs).unref()
-  onClose(() => clearInterval(timer))
+  onClose(async () => {
+    clearInterval(timer)
+    await running
+  })
+}
+
+const restartLogInWorker = async (file: string) => {
+  const worker = new Worker(new URL('./store/checkpoint-worker.ts', import.meta.url), { workerData: file })
+  await once(worker, 'exit')
 }
 
 const folderCheckIntervalMs = 1000

@@ -58,8 +58,9 @@ export class AxonEvents {
     this.#notify(id, { isDeleted: true })
   }
 
-  close(): void {
+  async close(): Promise<void> {
     while (this.#queue.length > 0) this.#flush()
+    await this.#options.database.synced()
   }
 
   #flush(): void {
@@ -71,12 +72,23 @@ export class AxonEvents {
       const events = inTransaction(this.#options.database, () =>
         accepted.map(({ publication, seq }) => this.#append(publication, seq)),
       )
-      for (const { axon_id, sequence } of events) this.#notify(axon_id, { last: sequence })
+      void this.#announce(events)
+      // The publisher's response waits for the disk by itself.
       for (const [i, { sequence, timestamp_ms }] of events.entries())
         accepted[i]?.publication.resolve({ sequence, timestamp_ms })
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
+  }
+
+  async #announce(events: readonly AxonEvent[]): Promise<void> {
+    try {
+      await this.#options.database.synced()
+    } catch {
+      // The service stops.
+      return
+    }
+    for (const { axon_id, sequence } of events) this.#notify(axon_id, { last: sequence })
   }
 
   #accept(publication: Publication): { publication: Publication; seq: number }[] {
@@ -103,7 +115,7 @@ export class AxonEvents {
   }
 
   async *#follow(account: string, id: string, seq: number, afterSequence: number, signal: AbortSignal) {
-    const { store } = this.#options
+    const { database, store } = this.#options
     const topic: Topic = this.#topics.get(id) ?? {
       last: store.last(seq),
       isDeleted: store.find(account, id)?.isDeleted ?? true,
@@ -116,11 +128,15 @@ export class AxonEvents {
     signal.addEventListener('abort', topic.condition.notify)
     let sequence = afterSequence
     try {
+      await database.synced()
       while (!signal.aborted) {
         const { changed } = topic.condition
         if (sequence < topic.last) {
-          if (topic.chunk.after !== sequence)
-            topic.chunk = { after: sequence, events: store.after(seq, id, sequence, chunkEvents, chunkBytes) }
+          if (topic.chunk.after !== sequence) {
+            const stored = store.after(seq, id, sequence, chunkEvents, chunkBytes)
+            // Later events may not be on disk yet.
+            topic.chunk = { after: sequence, events: stored.filter((event) => event.sequence <= topic.last) }
+          }
           const { events } = topic.chunk
           yield* events
           sequence = events.at(-1)?.sequence ?? topic.last

@@ -41,6 +41,7 @@ const serve = async (
     spoolFolder: tmpdir(),
     validateResponses: true,
     stopping: stopping.signal,
+    synced: async () => undefined,
     log: (entry: (typeof logged)[number]) => void logged.push(entry),
   }
   const server = await listen({

@@ -14,6 +14,8 @@ import { notModified } from './implement.ts'
 export interface ListenerContext extends Admission {
   validateResponses: boolean
   stopping: AbortSignal
+  /** Resolves once every change so far is on disk. */
+  synced: () => Promise<void>
   log: LogError
   otherHosts?: OtherHosts
   problem?: () => string | undefined
@@ -117,6 +119,7 @@ export const createListener = (context: ListenerContext) => {
           ? callKey(identity.account, requestId, endpoint.id, input)
           : undefined
         const { json, headers } = await (key === undefined ? respond() : replays.once(key, respond))
+        if (request.method !== 'GET') await context.synced()
         for (const [name, value] of headers) response.setHeader(name, value)
         if (json !== undefined) return sendJson(response, 200, json, requestId)
         return response.writeHead(304, { 'cache-control': 'no-store', 'x-request-id': requestId }).end()

@@ -23,6 +23,8 @@ interface Options {
   folder: string
   quota: StorageQuota
   lostAndFound: LostAndFound
+  /** Resolves once every change so far is on disk. */
+  synced: () => Promise<void>
 }
 
 export class Objects {
@@ -171,6 +173,7 @@ export class Objects {
     upload?.abort.abort(new ServiceError('conflict', `Object ${id} was deleted`, { shouldRetry: false }))
     await upload?.done.catch(() => undefined)
     quota.add(account, 'objects', -(store.mustFind(id).size_bytes ?? 0))
+    await this.#options.synced()
     await removeFolder(join(folder, id)).catch(
       logFailure(`Could not delete the content of object ${id}; retrying at the next start`),
     )

@@ -44,6 +44,7 @@ describeUnderEachLocalIsolation('snapshots of disks under isolation', (isolation
       engineOf: () => 'local',
       disksOf: () => disksIn(folder),
       lostAndFound: new LostAndFound(root),
+      synced: () => database.synced(),
       quota: new StorageQuota(0),
     })
   beforeEach(() => {

@@ -26,6 +26,8 @@ interface Options {
   disksOf: (engine: EngineKind) => Disks
   quota: StorageQuota
   lostAndFound: LostAndFound
+  /** Resolves once every change so far is on disk. */
+  synced: () => Promise<void>
 }
 
 interface Taking {
@@ -127,6 +129,7 @@ export class Snapshots {
       throw new ServiceError('conflict', 'A devbox is starting from the snapshot', { retryAfterSeconds: 1 })
     store.delete(id)
     quota.add(account, 'snapshots', -(state.snapshot.size_bytes ?? 0))
+    await this.#options.synced()
     await this.#remove(store.mustFind(id)).catch(
       logFailure(`Could not delete the copy of snapshot ${id}; retrying at the next start`),
     )

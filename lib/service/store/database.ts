@@ -4,15 +4,19 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { sizeText } from '#lib/service/kit/amounts.ts'
 import { StartError } from '#lib/service/kit/errors.ts'
 import { addSearchFunctions } from './axons/search-text.ts'
+import { busyTimeoutMs } from './checkpoint.ts'
+import { LogFlush } from './log-flush.ts'
 import { countRecorded, describeCount, hasRecorded, namesIn } from './lost-and-found.ts'
 import { Reserve } from './reserve.ts'
 import { firstVersion, migrations, schema } from './schema.ts'
 
-const busyTimeoutMs = 5000
-
 export class Database extends DatabaseSync {
   #reserve: Reserve | undefined
   #commandReserve: Reserve | undefined
+  #flush: LogFlush | undefined
+  #totalChanges: StatementSync | undefined
+  /** Changes that needn't be on disk. */
+  #exempt = 0
 
   /** Called only by the service: other commands must not use up the reserves. */
   openReserves(file: string, commandFile: string) {
@@ -20,25 +24,39 @@ export class Database extends DatabaseSync {
     this.#commandReserve = new Reserve(commandFile)
   }
 
-  /** Stamps an odd generation before a checkpoint and an even one after, which show whether a log belongs to the file. */
-  newGeneration() {
-    // Frees the space that the writes below need on a full disk.
-    this.exec('PRAGMA wal_checkpoint(PASSIVE)')
-    this.#stamp('odd')
-    // Does not wait for readers: the log restarts at the next call instead.
-    this.exec('PRAGMA busy_timeout = 0')
+  /** From here on, commits don't wait for the disk; `synced` does. */
+  syncInBackground(file: string, onFailure: (error: Error) => void) {
+    this.exec('PRAGMA synchronous = NORMAL')
+    this.#totalChanges = this.prepare('SELECT total_changes() AS count')
+    this.#flush = new LogFlush(`${file}-wal`, this.#position(), onFailure)
+  }
+
+  /** Resolves once every commit so far is on disk. Await it before anything reveals or relies on a change. */
+  synced(): Promise<void> {
+    return this.#flush?.flushed(this.#position()) ?? Promise.resolve()
+  }
+
+  async stopSync(): Promise<void> {
+    await this.#flush?.close(this.#position())
+    this.#flush = undefined
+    this.exec('PRAGMA synchronous = FULL')
+  }
+
+  /** Runs a write that survives a crash of the service, but not a power cut; `synced` doesn't wait for it. */
+  withoutSync<T>(write: () => T): T {
+    const before = this.#position()
+    if (!this.#flush) this.exec('PRAGMA synchronous = NORMAL')
     try {
-      this.exec('PRAGMA wal_checkpoint(RESTART)')
+      return write()
     } finally {
-      this.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-      this.#stamp('even')
+      if (!this.#flush) this.exec('PRAGMA synchronous = FULL')
+      this.#exempt += this.#position() - before
     }
   }
 
-  #stamp(parity: 'odd' | 'even') {
-    const { application_id } = this.prepare('PRAGMA application_id').get() as { application_id: number }
-    const next = application_id + 1
-    this.exec(`PRAGMA application_id = ${next % 2 === (parity === 'odd' ? 1 : 0) ? next : next + 1}`)
+  #position(): number {
+    const { count = 0 } = (this.#totalChanges?.get() ?? {}) as { count?: number }
+    return count - this.#exempt
   }
 
   /** Runs a write that must succeed on a full disk. Within a transaction, make the whole transaction essential. */
@@ -68,7 +86,7 @@ export const openDatabase = (
   try {
     // Set first: two processes may open a new file at the same time.
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
-    // FULL: an acknowledged write survives a power cut.
+    // FULL: an acknowledged write survives a power cut. The service syncs in the background instead.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     // SQLite's own checkpoint would restart the log without a new generation.
     database.exec('PRAGMA wal_autocheckpoint = 0')

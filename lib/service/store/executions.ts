@@ -43,15 +43,8 @@ export const createExecutionStore = (database: Database) => {
     UPDATE executions
     SET status = 'completed', exit_status = ?, end_time_ms = ?, stdout_cut = ?, stderr_cut = ?
     WHERE devbox_id = ? AND id = ?`)
-  // Survives a crash of the service but not a power cut, which also ends the command.
-  const withoutSync = (write: () => unknown): void => {
-    database.exec('PRAGMA synchronous = NORMAL')
-    try {
-      write()
-    } finally {
-      database.exec('PRAGMA synchronous = FULL')
-    }
-  }
+  // A power cut also ends the command.
+  const withoutSync = (write: () => unknown) => void database.withoutSync(write)
   return {
     insert: ({ stdout_cut, stderr_cut, ...record }: ExecutionRecord): void => {
       const write = () => insert.run(record)

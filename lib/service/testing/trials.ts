@@ -77,7 +77,11 @@ export const startTrials = ({ maxEnvironmentBytes = defaultMaxEnvironmentBytes }
     maxPerAccount: 1000,
     quota: new StorageQuota(0),
   })
-  const limits = { lostAndFound: new LostAndFound(folder), quota: new StorageQuota(0) }
+  const limits = {
+    lostAndFound: new LostAndFound(folder),
+    quota: new StorageQuota(0),
+    synced: () => database.synced(),
+  }
   const secrets = createSecretStore(database, join(folder, 'secrets-key'))
   const objects = new Objects({ ...limits, store: createObjectStore(database), folder: join(folder, 'objects') })
   const host = { serviceId, dataDir: folder, privateNetwork: false }
