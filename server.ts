@@ -65,6 +65,7 @@ const start = async (): Promise<void> => {
           onProgress: (line) => {
             startProgress = line
           },
+          onPlannedStop: () => void stop(0),
         })
       : undefined
   shutdownSteps.push(

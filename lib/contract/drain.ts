@@ -1,13 +1,52 @@
 import * as z from 'zod/mini'
-import { EpochMs } from './common.ts'
-import { defineEndpoints, json, post } from './endpoint.ts'
+import { EpochMs, openEnum } from './common.ts'
+import { defineEndpoints, get, json, post } from './endpoint.ts'
+
+/** What a stop of the service would interrupt. */
+export const RunningWork = z.object({
+  kind: openEnum(['command', 'trial', 'snapshot', 'build']),
+  id: z.string(),
+  devbox_id: z.nullish(z.string()),
+})
+export type RunningWork = z.infer<typeof RunningWork>
+
+const Count = z.int().check(z.minimum(0))
+
+/** Counts are those of the account. */
+export const PlannedStop = z.object({
+  since_ms: EpochMs,
+  /** What still runs then is interrupted. */
+  deadline_ms: EpochMs,
+  commands: Count,
+  trials: Count,
+  snapshots: Count,
+  builds: Count,
+  /** They end with the service and start again with it. */
+  devboxes_restarting: Count,
+  /** They keep running. */
+  devboxes_staying: Count,
+})
+export type PlannedStop = z.infer<typeof PlannedStop>
+
+/** Null: no stop is planned. */
+export const StopState = z.object({ stop: z.nullable(PlannedStop) })
+export type StopState = z.infer<typeof StopState>
+
+const maxSeconds = 7 * 24 * 3600
 
 export const drain = defineEndpoints('drain', 'stable', {
   start: post('/local/drain', json(z.object({ eviction_deadline_ms: EpochMs, devboxes: z.int() })), {
     body: z.object({
-      deadline_seconds: z.int().check(z.minimum(0), z.maximum(7 * 24 * 3600)),
+      deadline_seconds: z.int().check(z.minimum(0), z.maximum(maxSeconds)),
     }),
     scope: 'local',
     operator: true,
   }),
+  /** Accepts no new work, and stops the service once all work has finished, or after this time. */
+  stop: post('/local/stop', json(z.object({ deadline_ms: EpochMs, running: z.array(RunningWork) })), {
+    body: z.object({ wait_seconds: z.int().check(z.minimum(0), z.maximum(maxSeconds)) }),
+    scope: 'local',
+    operator: true,
+  }),
+  state: get('/v1/accounts/me/planned_stop', json(StopState)),
 })

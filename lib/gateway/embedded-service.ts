@@ -20,6 +20,8 @@ interface EmbeddedService extends ServiceAddress {
 const startTimeoutMs = 15_000
 // The service notifies watchers for two seconds and needs two more to stop.
 const stopTimeoutMs = 10_000
+/** As in lib/service/cli/serve.ts. */
+const plannedStopLine = 'Devdeck service stopping as planned'
 const restartBackoff = { firstMs: 250, maxMs: 10_000 }
 const stableMs = 30_000
 const defaultEntry = fileURLToPath(new URL('../service/main.ts', import.meta.url))
@@ -34,15 +36,19 @@ export const startEmbeddedService = async (
     flags = [],
     entry = defaultEntry,
     onProgress = () => undefined,
+    onPlannedStop = () => undefined,
   }: {
     apiKeys?: string
     port?: number | undefined
     flags?: readonly string[]
     entry?: string
     onProgress?: (line: string) => void
+    /** Called when the service stops because an operator has drained it. It isn't restarted. */
+    onPlannedStop?: () => void
   } = {},
 ): Promise<EmbeddedService> => {
   let stopping = false
+  let isPlanned = false
   let url = ''
   let deaths = 0
   let child: ChildProcess
@@ -65,11 +71,17 @@ export const startEmbeddedService = async (
     )
     const pipe = child.stdio[3] as Writable
     pipe.on('error', () => undefined).end(apiKeys)
-    url = await readyAddress(child, onProgress)
+    url = await readyAddress(child, {
+      onProgress,
+      onOutput: (line) => {
+        if (line === plannedStopLine) isPlanned = true
+      },
+    })
     const startedAt = Date.now()
     child.once('exit', (code, signal) => {
       if (Date.now() - startedAt > stableMs) deaths = 0
-      if (!stopping) void restart(`ended with ${signal ?? `code ${code}`}`)
+      if (isPlanned && !stopping) onPlannedStop()
+      else if (!stopping) void restart(`ended with ${signal ?? `code ${code}`}`)
     })
   }
 
@@ -165,7 +177,10 @@ const isFree = async (port: number): Promise<boolean> => {
 }
 
 /** The address the child prints once it listens. Later output is forwarded. */
-const readyAddress = async (child: ChildProcess, onProgress: (line: string) => void): Promise<string> => {
+const readyAddress = async (
+  child: ChildProcess,
+  { onProgress, onOutput }: { onProgress: (line: string) => void; onOutput: (line: string) => void },
+): Promise<string> => {
   const { stdout } = child
   if (!stdout) throw new Error('it has no standard output')
   const lines = createInterface({ input: stdout })
@@ -189,7 +204,10 @@ const readyAddress = async (child: ChildProcess, onProgress: (line: string) => v
       if (!line.startsWith('Migrating')) timer = setTimeout(tooLate, startTimeoutMs)
     })
   })
-  lines.removeAllListeners('line').on('line', (line) => console.log(line))
+  lines.removeAllListeners('line').on('line', (line) => {
+    console.log(line)
+    onOutput(line)
+  })
   return address
 }
 

@@ -43,7 +43,7 @@ const onlyAccount = (accounts: Iterable<string>): string => {
 export const createListenerContext = (
   { config, dataDir, database, store, stopping, onClose }: ServiceBase,
   { keys, keyStore, only, operatorToken }: ReturnType<typeof readAccess>,
-  { tunnels, ptyTokens }: Deps,
+  { tunnels, ptyTokens, plannedStop }: Deps,
   routes: readonly Route[],
 ): ListenerContext => {
   const revokedSignalOf = watchRevocations(keyStore, onClose)
@@ -78,6 +78,7 @@ export const createListenerContext = (
     checkHost: createHostCheck(config.host, config.allowHosts, (request) =>
       isTerminalAddress(request, tunnelHostOf(request), ptyTokens),
     ),
+    requireAccepted: (endpointId) => plannedStop.require(endpointId),
     spoolFolder: join(dataDir.path, 'spool'),
     validateResponses: config.validateResponses,
     stopping,

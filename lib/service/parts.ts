@@ -29,6 +29,7 @@ import { logError, logFailure } from './kit/log.ts'
 import { Objects } from './objects/objects.ts'
 import { defaultKeepEndedSeconds, Retention } from './retention/retention.ts'
 import { Snapshots } from './snapshots/snapshots.ts'
+import { PlannedStop } from './stop/planned-stop.ts'
 import { type DataDir, databaseName } from './store/data-dir.ts'
 import type { Database } from './store/database.ts'
 import { createEndedStore } from './store/ended.ts'
@@ -80,6 +81,8 @@ export const startParts = async (base: ServiceBase) => {
   onClose(() => axonSql.close())
   const axonEvents = new AxonEvents({ database, store: store.axonEvents, now: Date.now })
   onClose(() => axonEvents.close())
+  const plannedStop = new PlannedStop({ ...devboxParts, ...benchmarkParts, store: store.devboxes, now: Date.now })
+  onClose(() => plannedStop.close())
   return {
     version: packageJson.version,
     isolation: engines.isolation,
@@ -96,6 +99,7 @@ export const startParts = async (base: ServiceBase) => {
       changes: devboxes.changes,
       outlivesService: (id) => devboxes.outlivesService(id),
     }),
+    plannedStop,
     quota,
     retention,
     axonSql,

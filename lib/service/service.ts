@@ -29,6 +29,8 @@ export interface Service {
   port: number
   serviceId: string
   routes: readonly Route[]
+  /** Resolves when a planned stop is due. */
+  stopDue: Promise<void>
   announceEnd: (deadlineMs: number) => boolean
   close: () => Promise<void>
 }
@@ -104,6 +106,7 @@ export const createService = async (
     database.openReserves(join(dataDir.path, reserveNames.ends), join(dataDir.path, reserveNames.commands))
     return {
       url: urlAt(config.host),
+      stopDue: deps.plannedStop.due,
       announceEnd: (deadlineMs) => deps.drain.start(deadlineMs, 'announce') > 0,
       port,
       serviceId: dataDir.serviceId,

@@ -106,6 +106,15 @@ export class Jobs {
     for (const { id, account } of benchmarkJobs.unended()) void this.#enqueue(id, account)
   }
 
+  /** Starts no more trials; the next service does. */
+  pause(): void {
+    this.#slots.pause()
+  }
+
+  runningTrials(): { account: string; id: string; devbox_id: string | undefined }[] {
+    return this.#slots.running.map(({ account, job, devboxIds }) => ({ account, id: job, devbox_id: devboxIds.at(-1) }))
+  }
+
   async close(): Promise<void> {
     this.#options.benchmarkRuns.changes.off('state', this.#runEnded)
     this.#closing.abort()

@@ -16,6 +16,7 @@ export class TrialSlots {
   readonly #count: number
   readonly #cluster: Cluster | undefined
   readonly #slots: Slots<SlotOwner>
+  #isPaused = false
 
   constructor(count: number, cluster?: Cluster) {
     this.#count = count
@@ -25,9 +26,18 @@ export class TrialSlots {
         const ofAccount = running.filter((each) => each.account === account)
         return ofAccount.length * count + ofAccount.filter((each) => each.job === job).length
       },
-      hasRoom: (owner) => this.#problem(owner) === undefined,
+      hasRoom: (owner) => !this.#isPaused && this.#problem(owner) === undefined,
     })
     cluster?.changes.on('nodes', this.#startNext)
+  }
+
+  /** Starts no more trials. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  get running(): readonly SlotOwner[] {
+    return this.#slots.running
   }
 
   close(): void {
@@ -44,8 +54,9 @@ export class TrialSlots {
     const [first] = waiting
     if (!first) return undefined
     const problem = this.#problem(first)
-    const reason =
-      problem === undefined
+    const reason = this.#isPaused
+      ? ': the service is about to restart and continues the job afterwards'
+      : problem === undefined
         ? `: the service runs at most ${countOf(this.#count, 'trial')} at once`
         : ` for the cluster: ${problem}`
     return { count: waiting.length, reason }

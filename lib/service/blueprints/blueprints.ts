@@ -50,6 +50,7 @@ interface Options {
 }
 
 interface Running {
+  account: string
   abort: AbortController
   done: Promise<void>
 }
@@ -118,8 +119,12 @@ export class Blueprints {
     })
     const abort = new AbortController()
     const done = this.#build(id, abort.signal).finally(() => this.#running.delete(id))
-    this.#running.set(id, { abort, done })
+    this.#running.set(id, { account, abort, done })
     return id
+  }
+
+  inProgress(): { account: string; id: string }[] {
+    return [...this.#running].map(([id, { account }]) => ({ account, id }))
   }
 
   preview(account: string, body: BlueprintCreate): string {

@@ -30,6 +30,8 @@ export interface CommandLine extends ServiceConfig {
   importChoices: BenchmarkJobImport
   watch: Watch | undefined
   deadlineSeconds: number
+  /** How long running work may take before the service stops. */
+  stopWithinSeconds: number | undefined
   prune: { olderThanSeconds?: number | undefined; dryRun: boolean }
   drainMs: number
   gate: {
@@ -159,6 +161,7 @@ const Flags = z.object({
   once: z._default(z.boolean(), false),
   deadline: z._default(duration, 10 * 60),
   in: z.optional(duration),
+  for: z.optional(duration),
   console: z._default(
     text(/^https?:\/\/[^\s/?#@]+\/?$/, 'must be a URL such as http://localhost:3000'),
     'http://localhost:3000',
@@ -205,6 +208,7 @@ const flagsOfOthers = [
   'once',
   'deadline',
   'in',
+  'for',
 ]
 const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
 
@@ -220,7 +224,7 @@ const commands = {
   'keys add': { flags: ['data-dir', 'account', 'name'], words: [] },
   'keys list': { flags: ['data-dir'], words: [] },
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
-  drain: { flags: ['data-dir', 'deadline', 'in'], words: [], optionalWords: ['NODE'] },
+  drain: { flags: ['data-dir', 'deadline', 'in', 'for'], words: [], optionalWords: ['NODE'] },
   activate: { flags: ['data-dir'], words: ['NODE'] },
   import: {
     flags: ['data-dir', 'account', 'agent-name', 'model-name', 'judged-metric', 'watch', 'every', 'once'],
@@ -281,6 +285,7 @@ export const readCommandLine = (
       ...(flags.data['judged-metric'] && { judged_metric: flags.data['judged-metric'] }),
     },
     watch: flags.data.watch ? { everySeconds: flags.data.every, once: flags.data.once } : undefined,
+    stopWithinSeconds: flags.data.for,
     deadlineSeconds: flags.data.in ?? flags.data.deadline,
     prune: { olderThanSeconds: flags.data['older-than'], dryRun: flags.data['dry-run'] },
     keepEndedSeconds: flags.data['keep-ended'],
@@ -353,7 +358,8 @@ Commands
   keys list           List API keys and their sources, without the keys themselves
   keys revoke ID      Revoke a key immediately
   drain [NODE]        Schedule the suspension of all devboxes of the running service, or of those on a node of its
-                      cluster, which gets no others and is drained afterwards
+                      cluster, which gets no others and is drained afterwards. With --for, stop the service once all
+                      work has finished
   activate NODE       Cancel the drain of a node, or let a drained node get devboxes again
   import DIR|ZIP      Import results of Harbor or Terminal-Bench, or logs exported from Devdeck, into the running
                       service: one job, or a folder of many
@@ -452,6 +458,8 @@ recover
 
 drain
   --in TIME           Time until the devboxes are suspended (10m); also --deadline
+  --for TIME          Accept no new devboxes, commands, jobs, snapshots or builds, wait at most this long for running
+                      ones, then stop the service, and the console it belongs to
 
 Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
@@ -495,6 +503,11 @@ const problemsOf = (command: Command, words: readonly string[], given: readonly 
   const takes: Takes = commands[command]
   const extra = words.slice(takes.words.length + (takes.optionalWords ?? []).length)
   return [
+    ...(command === 'drain' &&
+    given.includes('for') &&
+    (words.length > 0 || given.includes('in') || given.includes('deadline'))
+      ? ['drain --for stops the whole service and takes no node and no --in']
+      : []),
     ...given
       .filter((flag) => flag !== 'help' && !takes.flags.includes(flag))
       .map((flag) => `${command} doesn't accept --${flag}`),

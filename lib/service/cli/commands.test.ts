@@ -80,6 +80,7 @@ describe('keys', () => {
     [['drain'], 'No service is running on'],
     [['drain', 'node-1', 'node-2'], 'drain: unexpected node-2'],
     [['activate'], 'activate requires NODE'],
+    [['drain', 'node-1', '--for', '1m'], 'drain --for stops the whole service'],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
     [['prune'], 'No service is running on'],
     [['prune', '--older-than', 'never'], '--older-than must be 0 or a time such as 12h or 30d'],
@@ -175,6 +176,53 @@ describe('drain', () => {
     expect(await mine.devboxes.waitForStatus({ params: { id: a.id }, body: { statuses: ['running'] } })).toMatchObject({
       status: 'running',
     })
+  })
+
+  it('with --for rejects new work, lets a command finish, stops with 0, and starts the devbox again', async () => {
+    const { url, ended } = await serve('--isolation', isolated ? 'bubblewrap' : 'none')
+    const { devboxes, executions, drain } = clientOf(url)
+    const { id } = await devboxes.createAndAwaitRunning({ body: {} })
+    expect(await drain.state()).toEqual({ stop: null })
+    const body = { command: 'touch ~/begun; until [ -e ~/go ]; do sleep 0.02; done; echo done' }
+    const { execution_id } = await executions.executeAsync({ params: { id }, body })
+    const has = async (path: string) =>
+      (await executions.executeSync({ params: { id }, body: { command: `test -e ${path}` } })).exit_status === 0
+    await expect.poll(() => has('~/begun')).toBe(true)
+    const waiting = command('drain', '--for', '10m')
+    await expect
+      .poll(async () => (await drain.state()).stop)
+      .toMatchObject({ commands: 1, trials: 0, devboxes_restarting: 1, devboxes_staying: 0 })
+    const rejected = await fetch(`${url}/v1/devboxes`, { method: 'POST', headers: bearer(ownKey()), body: '{}' })
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '15'])
+    expect(((await rejected.json()) as { message: string }).message).toContain('The service is about to restart')
+    const finish = { params: { id }, query: {}, body: { file_path: 'go', contents: '' } }
+    await clientOf(url).files.write(finish)
+    expect((await ended).code).toBe(0)
+    expect((await waiting).stdout).toMatch(
+      new RegExp(
+        `^Waiting until \\S+Z for 1 task to finish:\n  command ${execution_id} in ${id}\nThe service has stopped\n$`,
+      ),
+    )
+    const next = clientOf((await serve('--isolation', isolated ? 'bubblewrap' : 'none')).url)
+    const params = { devbox_id: id, execution_id }
+    expect(await next.executions.get({ params })).toMatchObject({
+      status: 'completed',
+      exit_status: 0,
+      stdout: 'done\n',
+    })
+    const running = { statuses: ['running' as const] }
+    expect(await next.devboxes.waitForStatus({ params: { id }, body: running })).toMatchObject({ status: 'running' })
+  })
+
+  it('with --for stops at the deadline and logs what was running', async () => {
+    const { url, ended } = await serve('--isolation', isolated ? 'bubblewrap' : 'none', '--drain-seconds', '0')
+    const { id } = await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
+    const sleeping = { params: { id }, body: { command: 'sleep 1000' } }
+    const { execution_id } = await clientOf(url).executions.executeAsync(sleeping)
+    expect((await command('drain', '--for', '1s')).stdout).toContain('The service has stopped at the deadline')
+    const { code, stderr } = await ended
+    expect(code).toBe(0)
+    expect(stderr).toContain(`Stopping at the deadline with 1 task running: ${execution_id}`)
   })
 
   it('requires the operator token, which is valid for nothing else', async () => {

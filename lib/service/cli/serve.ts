@@ -6,6 +6,9 @@ import { logError } from '#lib/service/kit/log.ts'
 import type { Service } from '#lib/service/service.ts'
 import type { CommandLine } from './command-line.ts'
 
+/** The console stops with a service that printed this, and restarts any other. */
+const plannedStopLine = 'Devdeck service stopping as planned'
+
 /** `close` takes up to 2 s. A process stuck after a fault would block the next start. */
 const faultGraceMs = 5_000
 
@@ -16,6 +19,10 @@ export const serve = async (commandLine: CommandLine) => {
   const service = await createService(commandLine, choice)
   process.once('exit', prioritizeService())
   const { stop, fault } = shutdownHandlers(service, commandLine.drainMs)
+  void service.stopDue.then(() => {
+    console.log(plannedStopLine)
+    stop()
+  })
   process.on('SIGTERM', stop).on('SIGINT', stop)
   process.on('uncaughtException', fault).on('unhandledRejection', fault)
   if (commandLine.stopWithParent) {

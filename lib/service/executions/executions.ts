@@ -96,6 +96,12 @@ export class Executions {
     this.#run(record, { account, devbox: running, isContinued })
   }
 
+  endingWithService(): { account: string; id: string; devbox_id: string }[] {
+    return [...this.#live.values()]
+      .filter(({ outlivesService }) => !outlivesService)
+      .map(({ account, record: { id, devbox_id } }) => ({ account, id, devbox_id }))
+  }
+
   /** Names by which the commands of a devbox are found by the next service. */
   holds(devboxId: string): string[] {
     return this.#options.store

@@ -57,6 +57,11 @@ export class LiveExecution {
     this.stdin = record.attach_stdin === 1 ? new Stdin() : undefined
   }
 
+  /** True once it has started where the next service finds it. */
+  get outlivesService(): boolean {
+    return this.#process?.held !== undefined
+  }
+
   get ended(): Promise<number> {
     return this.#ended.promise
   }

@@ -16,6 +16,8 @@ export interface Admission {
   authenticate: Authenticate
   checkHost: (request: IncomingMessage) => void
   spoolFolder: string
+  /** Throws if the operation isn't accepted now. */
+  requireAccepted?: (endpointId: string) => void
 }
 
 const anonymous: Identity = { account: '' }
@@ -23,7 +25,7 @@ const anonymous: Identity = { account: '' }
 export const admit = async (
   request: IncomingMessage,
   requestId: string,
-  { router, authenticate, checkHost, spoolFolder }: Admission,
+  { router, authenticate, checkHost, spoolFolder, requireAccepted }: Admission,
 ) => {
   checkHost(request)
   const method = request.method ?? ''
@@ -41,6 +43,7 @@ export const admit = async (
     throw new ServiceError('not_implemented', `${endpoint.id} is not implemented by this service`, {
       shouldRetry: false,
     })
+  requireAccepted?.(endpoint.id)
   const { body, form } = await readBody(endpoint, request, spoolFolder)
   const { protocol: _, scopes: __, ...who } = identity
   const caller = { ...who, requestId, origin: originOf(request) }

@@ -104,6 +104,11 @@ const routesOf = (deps: Deps, operations: readonly string[]): Record<keyof Contr
   hostedOnly: hostedOnlyRoutes(),
   cluster: clusterRoutes(deps),
   drain: implement(contract.drain, {
+    stop({ body }) {
+      const running = deps.plannedStop.start(body.wait_seconds)
+      return { deadline_ms: deps.now() + body.wait_seconds * 1000, running }
+    },
+    state: ({ account }) => deps.plannedStop.state(account),
     start: ({ body }) => {
       const eviction_deadline_ms = deps.now() + body.deadline_seconds * 1000
       return { eviction_deadline_ms, devboxes: deps.drain.start(eviction_deadline_ms, 'schedule') }

@@ -31,6 +31,7 @@ interface Options {
 }
 
 interface Taking {
+  account: string
   devboxId: string
   abort: AbortController
   done: Promise<ServiceError | undefined>
@@ -108,7 +109,7 @@ export class Snapshots {
     })
     const abort = new AbortController()
     const done = this.#take(account, id, devboxId, abort.signal).finally(() => this.#taking.delete(id))
-    this.#taking.set(id, { devboxId, abort, done })
+    this.#taking.set(id, { account, devboxId, abort, done })
     return id
   }
 
@@ -159,6 +160,10 @@ export class Snapshots {
   /** The newest complete snapshot of a devbox. */
   latestOf(devboxId: string): string | undefined {
     return this.#options.store.latestOf(devboxId)
+  }
+
+  inProgress(): { account: string; id: string; devbox_id: string }[] {
+    return [...this.#taking].map(([id, { account, devboxId }]) => ({ account, id, devbox_id: devboxId }))
   }
 
   isBeingTaken(devboxId: string): boolean {
