@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { AuditLog } from './audit/audit-log.ts'
 import { createAuthenticate } from './http/auth.ts'
 import { createHostCheck } from './http/host-check.ts'
 import type { Route } from './http/implement.ts'
@@ -11,7 +12,7 @@ import { objectSchemes } from './objects/links.ts'
 import type { Deps, ServiceBase } from './parts.ts'
 import { isTerminalAddress, terminalSchemes } from './routes/terminal-credentials.ts'
 import { createTunnelHosts, createTunnelProxy } from './routes/tunnel-proxy.ts'
-import { readOrCreateApiKey } from './store/data-dir.ts'
+import { type DataDir, readOrCreateApiKey } from './store/data-dir.ts'
 import { digestOf, type KeyStore, type ValidKey } from './store/keys.ts'
 
 export const readAccess = ({ config, dataDir, store, engines }: ServiceBase) => {
@@ -83,8 +84,21 @@ export const createListenerContext = (
     validateResponses: config.validateResponses,
     stopping,
     synced: () => database.synced(),
+    audit: openAudit(dataDir, keyStore, onClose),
     log: logError,
   }
+}
+
+const openAudit = (dataDir: DataDir, keys: KeyStore, onClose: ServiceBase['onClose']): ListenerContext['audit'] => {
+  const log = new AuditLog(dataDir.path)
+  onClose(() => log.close())
+  return ({ account, keyId, ...rest }) =>
+    log.record({
+      account,
+      key_id: keyId ?? null,
+      key_name: keyId === undefined ? (account === '' ? 'operator' : null) : keys.nameOf(keyId),
+      ...rest,
+    })
 }
 
 /** Returns a signal per key that aborts within a second after the key expires or is revoked. */

@@ -22,6 +22,7 @@ const commands: Record<Command, (line: CommandLine) => Promise<unknown>> = {
     await (await import('./cli/gate.ts')).gate(line, { apiKey, summaryFile: process.env.GITHUB_STEP_SUMMARY })
   },
   prune: async (line) => (await import('./cli/prune.ts')).prune(line),
+  audit: async (line) => (await import('./cli/audit.ts')).printAudit(line),
   'environments list': async (line) => (await import('./cli/environments.ts')).listBuilt(line),
   'environments clear': async (line) => (await import('./cli/environments.ts')).clearBuilt(line),
   backup: async (line) => (await import('./cli/backup.ts')).backup(line),

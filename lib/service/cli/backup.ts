@@ -14,7 +14,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { CommandLine } from './command-line.ts'
 
 /** Of the service's data folder. Environments and agents are rebuilt on demand; the rest belongs to a running service. */
-const serviceFolders = ['devboxes', 'snapshots', 'objects', 'blueprints', 'runs', 'agents']
+const serviceFolders = ['devboxes', 'snapshots', 'objects', 'blueprints', 'runs', 'agents', 'audit']
 const serviceFiles = ['api-key', 'secrets-key', 'retention-since']
 const consoleFolders = ['recordings']
 const consoleFiles = /^(session-secret|vapid-keys|.*\.key)$/

@@ -33,6 +33,7 @@ export interface CommandLine extends ServiceConfig {
   /** How long running work may take before the service stops. */
   stopWithinSeconds: number | undefined
   prune: { olderThanSeconds?: number | undefined; dryRun: boolean }
+  audit: { sinceMs: number; follow: boolean }
   drainMs: number
   gate: {
     console: string
@@ -92,6 +93,18 @@ const age = z.pipe(
   ),
 )
 
+const sinceRule = 'must be a time such as 12h or 30d, or a date such as 2026-11-27T09:00Z'
+const since = z.pipe(
+  z.string().check(z.refine((text) => age.safeParse(text).success || /^\d{4}-/.test(text), sinceRule)),
+  z.pipe(
+    z.transform((text: string) => {
+      const seconds = age.safeParse(text).data
+      return seconds === undefined ? Date.parse(text) : Date.now() - seconds * 1000
+    }),
+    z.number(sinceRule),
+  ),
+)
+
 const sizeUnits = ['', 'K', 'M', 'G', 'T', 'P']
 const size = z.pipe(
   text(/^\d{1,15}(\.\d{1,3})?[KMGTP]?$/, 'must be a size such as 512M or 2G, or 0 for none'),
@@ -130,6 +143,8 @@ const Flags = z.object({
   'keep-ended': z._default(age, defaultKeepEndedSeconds),
   'older-than': z.optional(age),
   'dry-run': z._default(z.boolean(), false),
+  since: z.optional(since),
+  follow: z._default(z.boolean(), false),
   'eviction-notice': z._default(duration, defaultPressure.noticeMs / 1000),
   datasets: z._default(z.array(z.string().check(z.refine(isFolder, 'must be a folder'))), ownDatasets()),
   'strict-environments': z._default(z.boolean(), false),
@@ -186,6 +201,7 @@ const gateFlags = [...reportChoices, 'console', 'jobs', 'rule', 'junit', 'markdo
 
 const repeatable = ['allow-host', 'datasets', 'agent', 'placement']
 const switches = [
+  'follow',
   'log-requests',
   'dry-run',
   'allow-private-network',
@@ -196,6 +212,8 @@ const switches = [
   'validate-answers',
 ]
 const flagsOfOthers = [
+  'since',
+  'follow',
   'older-than',
   'dry-run',
   'account',
@@ -232,6 +250,7 @@ const commands = {
   },
   gate: { flags: ['data-dir', ...gateFlags], words: [] },
   prune: { flags: ['data-dir', 'older-than', 'dry-run'], words: [] },
+  audit: { flags: ['data-dir', 'since', 'follow'], words: [] },
   'environments list': { flags: ['data-dir'], words: [] },
   'environments clear': { flags: ['data-dir'], words: [] },
   recover: { flags: ['data-dir', 'account'], words: [] },
@@ -288,6 +307,7 @@ export const readCommandLine = (
     stopWithinSeconds: flags.data.for,
     deadlineSeconds: flags.data.in ?? flags.data.deadline,
     prune: { olderThanSeconds: flags.data['older-than'], dryRun: flags.data['dry-run'] },
+    audit: { sinceMs: flags.data.since ?? Number.NEGATIVE_INFINITY, follow: flags.data.follow },
     keepEndedSeconds: flags.data['keep-ended'],
     host,
     port,
@@ -366,6 +386,7 @@ Commands
   gate                Compare jobs with a baseline through a running console. Exits with 0 if they pass, 1 if not, 2 if
                       that can't be decided
   prune               Delete the output, logs and records of devboxes, commands, jobs and runs that ended some time ago
+  audit               Print the changes made through the API in the last 90 days, as JSON lines
   environments list   List built task environments with their size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
   backup FILE         Write all data of the service, and of the console around it, to a tar file; both may be running
@@ -452,6 +473,10 @@ gate
 prune
   --older-than TIME   Delete what ended before that (--keep-ended of the running service)
   --dry-run           Only report what would be deleted
+
+audit
+  --since TIME        Only changes of the last 12h or 30d, or since a date such as 2026-11-27T09:00Z
+  --follow            Keep running, and print changes as they are made
 
 recover
   --account NAME      Account for devboxes and snapshots without a record (local)

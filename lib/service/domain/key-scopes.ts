@@ -25,13 +25,14 @@ const typeOf: Record<string, ResourceType> = {
 // A GET opens a terminal, and the console grants all of its data to a key that can read the account.
 const writes = /^terminals\.|^accounts\./
 const reads = /\/(wait_for_status|read_file_contents|download_file|download_logs)$/
+export const isReadByPost = (path: string): boolean => reads.test(path)
 
 type Called = Pick<Endpoint, 'id' | 'method' | 'path'>
 
 /** Returns the scope that a restricted key lacks for `endpoint`. */
 export const missingScope = ({ id, method, path }: Called, scopes: readonly KeyScope[]): KeyScope | undefined => {
   const resource_type = typeOf[id.split('.')[0] ?? ''] ?? 'RESOURCE_TYPE_ACCOUNT'
-  const isRead = !writes.test(id) && (method === 'GET' || reads.test(path))
+  const isRead = !writes.test(id) && (method === 'GET' || isReadByPost(path))
   const access_level = isRead ? 'ACCESS_LEVEL_READ' : 'ACCESS_LEVEL_WRITE'
   const isGranted = scopes.some(
     (scope) =>

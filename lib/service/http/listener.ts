@@ -3,9 +3,12 @@ import type { Http2ServerRequest } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { errorStatus } from '#lib/contract/errors.ts'
+import { type AuditEntry, isAudited, subjectOf } from '#lib/service/audit/audit-log.ts'
 import { invalid, ServiceError } from '#lib/service/kit/errors.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { type Admission, admit } from './admit.ts'
+import type { Identity } from './auth.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { type LogError, requestIdOf, sendError, sendJson, toServiceError } from './error-response.ts'
 import { sendEventStream } from './event-stream.ts'
@@ -16,6 +19,7 @@ export interface ListenerContext extends Admission {
   stopping: AbortSignal
   /** Resolves once every change so far is on disk. */
   synced: () => Promise<void>
+  audit?: Audit
   log: LogError
   otherHosts?: OtherHosts
   problem?: () => string | undefined
@@ -37,6 +41,12 @@ export interface Responded {
   isComplete: boolean
 }
 export type OnResponse = (responded: Responded) => void
+
+/** Called before the response of a change is sent. */
+export type Audit = (
+  change: Pick<AuditEntry, 'operation' | 'subject' | 'status' | 'address' | 'request_id'> &
+    Pick<Identity, 'account' | 'keyId'>,
+) => void
 
 export interface OtherHosts {
   handles: (request: IncomingMessage) => boolean
@@ -64,6 +74,7 @@ export const createListener = (context: ListenerContext) => {
     const startedMs = performance.now()
     let release = () => {}
     let isClosed = false
+    let audit: ((status: number | null, json?: string | Uint8Array) => void) | undefined
     const asServiceError = (error: unknown): ServiceError => toServiceError(error, requestId, operation, context.log)
     const disconnected = new AbortController()
     response.once('close', () => {
@@ -93,6 +104,17 @@ export const createListener = (context: ListenerContext) => {
       operation = endpoint.id
       account = identity.account
       isStream = endpoint.response.kind === 'events'
+      if (isAudited(endpoint))
+        audit = (status, json) =>
+          context.audit?.({
+            account: identity.account,
+            keyId: identity.keyId,
+            operation,
+            subject: subjectOf(input.params, json),
+            status,
+            address: request.socket.remoteAddress ?? '',
+            request_id: requestId,
+          })
       const { kind } = endpoint.response
       release = concurrency.acquire(identity.account, kind === 'events' ? 'streams' : 'calls')
       if (isClosed) release()
@@ -120,12 +142,14 @@ export const createListener = (context: ListenerContext) => {
           : undefined
         const { json, headers } = await (key === undefined ? respond() : replays.once(key, respond))
         if (request.method !== 'GET') await context.synced()
+        audit?.(200, json)
         for (const [name, value] of headers) response.setHeader(name, value)
         if (json !== undefined) return sendJson(response, 200, json, requestId)
         return response.writeHead(304, { 'cache-control': 'no-store', 'x-request-id': requestId }).end()
       }
       const setHeader = (name: string, value: string) => response.setHeader(name, value)
       const result = await call({ signal: disconnected.signal, setHeader, ifNoneMatch: undefined })
+      audit?.(200)
       if (kind === 'events') {
         const ends = [disconnected.signal, context.stopping, ...(identity.revoked ? [identity.revoked] : [])]
         const signal = AbortSignal.any(ends)
@@ -140,8 +164,9 @@ export const createListener = (context: ListenerContext) => {
         await pipeline(result as AsyncIterable<Uint8Array>, response)
       }
     } catch (error) {
-      if (disconnected.signal.aborted && isDisconnect(error, disconnected.signal)) return
+      if (disconnected.signal.aborted && isDisconnect(error, disconnected.signal)) return audit?.(null)
       const failure = asServiceError(error)
+      if (!response.headersSent) audit?.(errorStatus[failure.code])
       // After part of the response was sent, only a broken connection shows that it is incomplete.
       if (response.headersSent) response.destroy()
       else if (!response.destroyed) {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { subjectOf } from '#lib/service/audit/audit-log.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { admit } from './admit.ts'
 import { requestIdOf, sendError, toServiceError } from './error-response.ts'
@@ -34,7 +35,7 @@ export const createUpgrades = (context: ListenerContext) => {
     socket.once('close', onClose).on('error', onClose)
     try {
       if (context.stopping.aborted) throw stopping
-      const { identity, call } = await admit(request, requestId, context)
+      const { endpoint, identity, input, call } = await admit(request, requestId, context)
       const headers: string[] = []
       const setHeader = (name: string, value: string) => headers.push(`${name}: ${value}`)
       const take = (await call({ signal: disconnected.signal, setHeader, ifNoneMatch: undefined })) as (
@@ -42,6 +43,15 @@ export const createUpgrades = (context: ListenerContext) => {
       ) => void
       if (disconnected.signal.aborted) return
       if (context.stopping.aborted) throw stopping
+      context.audit?.({
+        account: identity.account,
+        keyId: identity.keyId,
+        operation: endpoint.id,
+        subject: subjectOf(input.params),
+        status: 101,
+        address: request.socket.remoteAddress ?? '',
+        request_id: requestId,
+      })
       if (identity.protocol !== undefined) protocols.set(request, identity.protocol)
       responseHeaders.set(request, headers)
       server.handleUpgrade(request, socket, head, (client) => {

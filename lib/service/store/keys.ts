@@ -51,6 +51,7 @@ export const createKeyStore = (database: Database) => {
   )
   const expiry = database.prepare('SELECT expires_at_ms FROM api_keys WHERE id = ?')
   const isValid = database.prepare(`SELECT 1 FROM api_keys WHERE id = ? AND ${unrevoked}`)
+  const nameOf = database.prepare('SELECT name FROM api_keys WHERE id = ?')
   const revoke = database.prepare(`UPDATE api_keys SET revoke_time_ms = ? WHERE revoke_time_ms IS NULL AND id IN (
     WITH RECURSIVE revoked (id) AS (
       VALUES (?) UNION SELECT api_keys.id FROM api_keys JOIN revoked ON api_keys.parent_id = revoked.id
@@ -84,6 +85,7 @@ export const createKeyStore = (database: Database) => {
       return scopes === null ? key : { ...key, scopes: JSON.parse(scopes) as KeyScope[] }
     },
     isValid: (id: string): boolean => isValid.get(id, Date.now()) !== undefined,
+    nameOf: (id: string) => (nameOf.get(id)?.name ?? null) as string | null,
     /** Revokes the key and those created with it. */
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
     /** For a key that nobody saw. */
