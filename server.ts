@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { endStreams } from '#lib/gateway/accounts/open-streams.ts'
+import { endStreams, restartStreams } from '#lib/gateway/accounts/open-streams.ts'
 import { newSignInPath, signInLinkMinutes } from '#lib/gateway/accounts/sign-in.ts'
-import { startReceivers, stopReceivers } from '#lib/gateway/alerts/alert-books.ts'
+import { dropAlertBooks, startReceivers, stopReceivers } from '#lib/gateway/alerts/alert-books.ts'
 import { apiProxy } from '#lib/gateway/api-proxy.ts'
 import { type Config, ConfigError, ownOrigins, readConfig, secretVariables } from '#lib/gateway/config.ts'
 import { startEmbeddedService } from '#lib/gateway/embedded-service.ts'
@@ -27,9 +27,14 @@ import { checkSocket } from '#lib/gateway/live/self-check.ts'
 import { startMetrics } from '#lib/gateway/observability/metrics.ts'
 import { logRequest, observeRequest } from '#lib/gateway/observability/request-log.ts'
 import { acceptsForm, acceptsLargeBody } from '#lib/gateway/proxy/target.ts'
+import { pushKeys } from '#lib/gateway/push/push-keys.ts'
 import { closeSlots, createRegistry, type ServiceAddress } from '#lib/gateway/registry/registry.ts'
 import { shareHeaders } from '#lib/gateway/shares/opened-share.ts'
+import { setCurrentStore } from '#lib/gateway/store/current-store.ts'
+import { serveOrForward, upgradeOrForward } from '#lib/gateway/store/forward.ts'
+import type { SharedStore } from '#lib/gateway/store/shared-store.ts'
 import { terminalSockets } from '#lib/gateway/terminals/bridge.ts'
+import { endTerminals } from '#lib/gateway/terminals/registry.ts'
 import { isBuilt } from './scripts/source-hash.ts'
 import { takeVariable } from './scripts/take-variable.ts'
 
@@ -72,7 +77,14 @@ const start = async (): Promise<void> => {
     () => drain(server),
     () => embedded?.stop(),
   )
+  const store = config.store && (await openStore(config.store))
+  if (store) {
+    if (!config.store?.hasOwnSecret)
+      config.sessionSecrets[0] = await store.secret('session-secret', config.sessionSecrets[0])
+    shutdownSteps.splice(1, 0, () => store.close())
+  }
   createRegistry({ config, port, origins, service: embedded ?? externalService(config.serviceUrl ?? '') })
+  if (store) Object.assign(pushKeys(), JSON.parse(await store.secret('push-keys', JSON.stringify(pushKeys()))))
 
   if (!dev) await buildIfStale(join(config.dataDir, 'build.log'))
   const { default: next } = await import('next')
@@ -97,6 +109,10 @@ const start = async (): Promise<void> => {
         if (config.logRequests) logRequest(observed)
       })
     if (!guardRequest(request, response, { dev, acceptsForm, publicHeaders: shareHeaders })) return
+    if (store) void serveOrForward(store, request, response, () => serveHere(request, response))
+    else serveHere(request, response)
+  }
+  const serveHere = (request: IncomingMessage, response: ServerResponse) => {
     if (acceptsLargeBody(request.method, request.url)) return void handleAsWebRequest(request, response, apiProxy)
     if (servePrecompressed?.(request, response)) return
     void handle(request, response)
@@ -104,17 +120,36 @@ const start = async (): Promise<void> => {
   server.on('request', (request, response) =>
     serializePipelinedRequests(request, response, () => serve(request, response)),
   )
-  server.on(
-    'upgrade',
-    socketUpgrades(
-      [checkSocket, ...terminalSockets, liveSocket()],
-      dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined,
-    ),
+  const upgrade = socketUpgrades(
+    [checkSocket, ...terminalSockets, liveSocket()],
+    dev ? (request, socket, head) => nextSide.emit('upgrade', request, socket, head) : undefined,
   )
+  server.on('upgrade', (request, socket, head) => {
+    if (store) void upgradeOrForward(store, request, socket, head, () => upgrade(request, socket, head))
+    else upgrade(request, socket, head)
+  })
 
-  const ending = new AbortController()
-  shutdownSteps.unshift(() => ending.abort(), stopReceivers)
-  void startReceivers(ending.signal)
+  let ending = new AbortController()
+  // Another console takes over before the connections here are drained.
+  shutdownSteps.unshift(
+    () => ending.abort(),
+    stopReceivers,
+    () => store?.leave(),
+  )
+  if (store)
+    store.join({
+      onLead: () => {
+        ending = new AbortController()
+        void startReceivers(ending.signal)
+      },
+      onStepDown: () => {
+        ending.abort()
+        endTerminals('Another console has taken over')
+        restartStreams()
+        void dropAlertBooks()
+      },
+    })
+  else void startReceivers(ending.signal)
 
   const lines = [
     embedded
@@ -126,6 +161,18 @@ const start = async (): Promise<void> => {
     embedded ? 'Create a devbox or load the demo data on the overview. Stop with Ctrl+C' : 'Stop with Ctrl+C',
   ]
   console.log(lines.join('\n'))
+}
+
+const openStore = async ({ url, peerUrl }: NonNullable<Config['store']>): Promise<SharedStore> => {
+  const { SharedStore } = await import('#lib/gateway/store/shared-store.ts')
+  const store = new SharedStore(url, peerUrl)
+  try {
+    await store.open()
+  } catch (error) {
+    throw new ConfigError([`DEVDECK_STORE cannot be used: ${(error as Error).message}`])
+  }
+  setCurrentStore(store)
+  return store
 }
 
 const externalService = (url: string): ServiceAddress => ({

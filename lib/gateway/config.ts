@@ -64,6 +64,8 @@ const Environment = z.object({
   DEVDECK_PLACEMENT: list,
   DEVDECK_IMAGE: text('').check(z.regex(/^[\w./:@-]{0,255}$/, 'must be the name of an image')),
   DEVDECK_DATA_DIR: text('.devdeck'),
+  DEVDECK_STORE: text('').check(z.regex(/^(postgres(ql)?:\/\/\S+)?$/, 'must be a postgres:// address or empty')),
+  DEVDECK_PEER_URL: optionalUrl((url) => isServiceUrl(url), serviceUrlMessage),
   DEVDECK_SESSION_SECRET: list.check(
     z.refine(
       (secrets: string[]) => secrets.every((each) => each.length >= minSecretLength),
@@ -122,6 +124,7 @@ const Environment = z.object({
 /** Removed from the environment at startup. Webhook URLs may contain a secret. */
 export const secretVariables = [
   'DEVDECK_SESSION_SECRET',
+  'DEVDECK_STORE',
   'DEVDECK_OIDC_CLIENT_SECRET',
   'DEVDECK_WEBHOOK_URL',
   'DEVDECK_WEBHOOK_SECRET',
@@ -160,6 +163,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     servicePort: parsed.data.DEVDECK_SERVICE_PORT,
     serviceFlags: serviceFlags(parsed.data),
     dataDir,
+    store: storeOf(parsed.data),
     /** The first seals new sessions; all of them open existing ones. */
     sessionSecrets,
     publicOrigins: DEVDECK_ORIGIN.map((origin) => new URL(origin).origin),
@@ -191,6 +195,22 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     isTrustedProxy: trustOf(parsed.data.TRUST_PROXY) ?? trustNobody,
     /** How long a request body may stall. */
     bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
+  }
+}
+
+/** The store that several consoles share, and where the others reach this one. */
+const storeOf = (environment: z.output<typeof Environment>) => {
+  const { DEVDECK_STORE: url, DEVDECK_PEER_URL: peerUrl, DEVDECK_SERVICE_URL, DEVDECK_ORIGIN } = environment
+  if (url === '') return undefined
+  if (peerUrl === '' || DEVDECK_SERVICE_URL === '' || DEVDECK_ORIGIN.length === 0)
+    throw new ConfigError([
+      'DEVDECK_STORE requires DEVDECK_PEER_URL (where the other consoles reach this one), DEVDECK_SERVICE_URL and DEVDECK_ORIGIN',
+    ])
+  return {
+    url,
+    peerUrl: peerUrl.replace(/\/+$/, ''),
+    /** Without one of its own, a console takes the secret that the store has. */
+    hasOwnSecret: environment.DEVDECK_SESSION_SECRET.length > 0,
   }
 }
 

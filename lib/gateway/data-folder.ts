@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { currentStore } from './store/current-store.ts'
 
 /** The console's own files; `service` belongs to the local service. */
 const consoleFiles = /^(session-secret|push-keys|\w+\.sqlite(-wal|-shm|-journal)?)$/
@@ -32,12 +33,18 @@ const makeDir = (path: string): void => {
   mkdirSync(path, { mode: 0o700 })
 }
 
-/** Opens a database in the data folder, or in memory if the folder is unusable. */
+/** Opens a database in the data folder, or in memory if the folder is unusable or consoles share a store. */
 export const openConsoleDatabase = (dataDir: string | undefined, name: string, tables: string): DatabaseSync => {
   const open = (file: string) => {
     const database = new DatabaseSync(file, { timeout: 5000 })
     // NORMAL: a power cut may lose the last write.
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${tables}`)
+    return database
+  }
+  const shared = currentStore()
+  if (shared) {
+    const database = open(':memory:')
+    shared.attach(name, database, dataDir === undefined ? undefined : join(dataDir, `${name}.sqlite`))
     return database
   }
   try {

@@ -64,6 +64,7 @@ export const startConsole = async (
     serviceUrl: service.url,
     servicePort: undefined,
     serviceFlags: [],
+    store: undefined,
     dataDir: mkdtempSync(join(tmpdir(), 'devdeck-console-')),
     sessionSecrets: ['a secret of at least thirty-two characters'],
     publicOrigins: [],

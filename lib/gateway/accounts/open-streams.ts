@@ -40,6 +40,11 @@ const endExpired = () => {
     if (endsMs <= Date.now() || revokedSessions().find(sid)) endStreams('signed out', sid)
 }
 
+/** Ends all streams, for pages to open them again. */
+export const restartStreams = (): void => {
+  for (const { streams } of [...openStreams().values()]) for (const stream of [...streams]) stream.end('restarting')
+}
+
 export const endStreams = (reason: EndReason, sid?: string): void => {
   if (reason === 'restarting') {
     state().isStopping = true

@@ -23,7 +23,8 @@ export class ActivityStore {
       `
       CREATE TABLE IF NOT EXISTS activities (
         id INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, at_ms INTEGER NOT NULL, operation TEXT NOT NULL,
-        subject TEXT, status INTEGER NOT NULL, browser TEXT NOT NULL, address TEXT NOT NULL);
+        subject TEXT, status INTEGER NOT NULL, browser TEXT NOT NULL, address TEXT NOT NULL,
+        person TEXT);
       CREATE INDEX IF NOT EXISTS activities_by_account ON activities (account, id);
     `,
     )

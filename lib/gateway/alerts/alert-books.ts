@@ -104,6 +104,14 @@ export const stopReceivers = async (): Promise<void> => {
   await Promise.race([Promise.all(books.map(({ receivers }) => receivers.stop())), setTimeout(stopMs)])
 }
 
+/** Leaves the alerts to another console. */
+export const dropAlertBooks = async (): Promise<void> => {
+  await stopReceivers()
+  const { books } = alerts()
+  for (const book of books.values()) book.close()
+  books.clear()
+}
+
 const stopMs = 2_000
 
 const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void> => {

@@ -5,7 +5,7 @@ import { type Alert, isOpen, maxStoredAlerts, type Silence } from '#lib/protocol
 import type { KeyHolder } from '../accounts/types.ts'
 import { openConsoleDatabase } from '../data-folder.ts'
 import { logError } from '../observability/log.ts'
-import { type Message, Outbox } from './delivery/outbox.ts'
+import { type Message, Outbox, outboxTables } from './delivery/outbox.ts'
 
 export interface AlertFilter {
   state?: string | undefined
@@ -73,7 +73,7 @@ export class AlertStore {
         account TEXT NOT NULL, job_id TEXT NOT NULL, PRIMARY KEY (account, job_id)) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS watched_accounts (key_digest TEXT PRIMARY KEY, account TEXT NOT NULL) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS looks (account TEXT PRIMARY KEY, looked_ms INTEGER NOT NULL) WITHOUT ROWID;
-    `,
+      ${outboxTables}`,
     )
     this.outbox = new Outbox({
       database: this.#database,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { type ErrorCode, errorStatus } from '#lib/contract/errors.ts'
 import { logError } from '../observability/log.ts'
+import { currentStore } from '../store/current-store.ts'
 
 /** Thrown to fail a request; `handleRequest` maps it to the API's error format. */
 export class HttpError extends Error {
@@ -46,7 +47,20 @@ export const handleRequest = async (
 ): Promise<Response> => {
   const requestId = requestIdOf(request.headers)
   try {
-    return await answer(requestId)
+    const store = needsStore(request) ? currentStore() : undefined
+    if (store?.problem !== undefined)
+      throw new HttpError(
+        'unavailable',
+        'The shared store of the consoles does not respond, so nothing was changed; try again later',
+      )
+    const response = await answer(requestId)
+    await store?.stored().catch(() => {
+      throw new HttpError(
+        'unavailable',
+        'The change was made, but the shared store of the consoles does not respond. It will be stored once it does',
+      )
+    })
+    return response
   } catch (error) {
     const refusal = error instanceof HttpError ? error : unexpected(error)
     if (refusal !== error) logError(`Request ${requestId} failed`, error, { request_id: requestId })
@@ -62,6 +76,10 @@ export const handleRequest = async (
     })
   }
 }
+
+/** Changes that the service keeps work without the store. */
+const needsStore = ({ method, url }: Request): boolean =>
+  !['GET', 'HEAD'].includes(method) && !/^\/api\/(v1|objects|cluster|terminals)\//.test(new URL(url).pathname)
 
 const sqliteFull = 13
 

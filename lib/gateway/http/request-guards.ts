@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
 import { errorStatus } from '#lib/contract/errors.ts'
 import { registry } from '../registry/registry.ts'
+import { isFromPeer, peerClientHeader } from '../store/peer.ts'
 import { cookieValues, sessionCookieName } from './cookies.ts'
 import { errorBody, HttpError, hasControlCharacters, requestIdOf } from './handle-request.ts'
 import { originOfHost, type ReadHeader, sameOriginPath } from './origin.ts'
@@ -356,6 +357,8 @@ const watchBody = (
 
 /** The client's address, from X-Forwarded-For where the sender is a proxy that TRUST_PROXY names. */
 export const clientAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
+  // Another console has looked at the proxies already.
+  if (isFromPeer(headers)) return String(headers[peerClientHeader])
   const { isTrustedProxy } = registry().config
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
   let address = plain(socket.remoteAddress ?? 'unknown')

@@ -16,7 +16,6 @@ const columnsOf = {
 /** Exclusions and labels of outcomes, by account. */
 export class JudgmentStore {
   readonly #database: DatabaseSync
-  #writes = 0
 
   constructor(dataDir: string) {
     this.#database = openConsoleDatabase(
@@ -38,9 +37,10 @@ export class JudgmentStore {
     )
   }
 
-  /** Changes with every write, also of another process. */
+  /** Changes with every write, also of another process or console. */
   get version(): string {
-    return `${this.#writes}.${this.#database.prepare('PRAGMA data_version').get()?.data_version}`
+    const own = this.#database.prepare('SELECT total_changes() AS n').get()?.n
+    return `${own}.${this.#database.prepare('PRAGMA data_version').get()?.data_version}`
   }
 
   close(): void {
@@ -98,7 +98,6 @@ export class JudgmentStore {
 
   /** Returns undefined if there is no such active exclusion. */
   restore(account: string, id: string, by: string, at_ms: number): RemovedExclusion | undefined {
-    this.#writes++
     const removed = this.#database
       .prepare(
         `UPDATE exclusions SET removed_by = ?, removed_at_ms = ? WHERE account = ? AND id = ? AND removed_at_ms IS NULL
@@ -136,7 +135,6 @@ export class JudgmentStore {
 
   /** Returns undefined if there is no such label. */
   unlabel(account: string, id: string): Label | undefined {
-    this.#writes++
     return this.#database
       .prepare(`DELETE FROM labels WHERE account = ? AND id = ? RETURNING ${columnsOf.labels}`)
       .get(account, id) as Label | undefined
@@ -144,7 +142,6 @@ export class JudgmentStore {
 
   #putAll(sql: string, rows: readonly (string | number | null)[][]): void {
     const statement = this.#database.prepare(sql)
-    this.#writes++
     this.#database.exec('BEGIN IMMEDIATE')
     try {
       for (const row of rows) statement.run(...row)

@@ -5,6 +5,7 @@ import { createMetrics, type MetricsServer, type Readiness, startMetricsServer }
 import { alerts } from '../alerts/alert-books.ts'
 import { inFlight } from '../limits/concurrency-limit.ts'
 import { registry } from '../registry/registry.ts'
+import { currentStore } from '../store/current-store.ts'
 import { terminals } from '../terminals/registry.ts'
 import type { Observed } from './request-log.ts'
 
@@ -69,6 +70,7 @@ const readiness = async (): Promise<Readiness> => {
   return {
     data_folder: failure(() => accessSync(config.dataDir, constants.R_OK | constants.W_OK)),
     alerts: alerts().store.problem ?? undefined,
+    ...(config.store && { store: currentStore()?.problem }),
     service: await upstreamProblem(service.url()),
   }
 }

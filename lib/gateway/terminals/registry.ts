@@ -1,5 +1,5 @@
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
-import type { HeldTerminal } from '#lib/protocol/terminals.ts'
+import { type HeldTerminal, terminalClose } from '#lib/protocol/terminals.ts'
 import { slot } from '../registry/registry.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -18,6 +18,12 @@ export interface OpenTerminal {
 }
 
 export const terminals = slot('terminals', () => new Map<string, OpenTerminal>())
+
+/** Ends all terminals here, for their pages to open them on another console. */
+export const endTerminals = (reason: string): void => {
+  for (const terminal of [...terminals().values()]) terminal.end(terminalClose.consoleRestarting, reason)
+}
+
 /** Recently used tunnel tokens, by a hash of the API key and the devbox. */
 export const ptyTunnels = slot('ptyTunnels', () => new Map<string, { tunnel: PtyTunnel; untilMs: number }>())
 /** Terminals that can be watched without signing in, by the hash of the link's token. */

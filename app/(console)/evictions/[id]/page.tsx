@@ -5,14 +5,16 @@ import { AlertPage } from '#components/alerts/alert-page.tsx'
 import { alertsName } from '#components/alerts/people/alerts-name.ts'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { openSession, requireSession } from '#lib/gateway/accounts/session.ts'
-import { alertBookFor } from '#lib/gateway/alerts/alert-books.ts'
+import { storedAlerts } from '#lib/gateway/alerts/alert-books.ts'
 import { type DetailPageProps, idOf, readPage } from '../../read-page.tsx'
 
 type Props = Pick<DetailPageProps, 'params'>
 
 const readAlert = cache(async (id: string) => {
   const session = await openSession()
-  return session && alertBookFor(session).alert(id)
+  if (!session) return undefined
+  const { store, account } = storedAlerts(session)
+  return store.get(account, id)
 })
 
 export const generateMetadata = async (props: Props): Promise<Metadata> => {

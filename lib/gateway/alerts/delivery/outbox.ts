@@ -35,6 +35,20 @@ const keptMs = 7 * 24 * 3_600_000
 export const shownDeliveries = 20
 const pruneEvery = 100
 
+export const outboxTables = `
+  CREATE TABLE IF NOT EXISTS outbox (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, receiver TEXT NOT NULL, delivery TEXT,
+    message TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS outbox_by_receiver ON outbox (account, receiver, number);
+  CREATE INDEX IF NOT EXISTS outbox_by_delivery ON outbox (delivery);
+  CREATE TABLE IF NOT EXISTS deliveries (
+    id TEXT PRIMARY KEY, account TEXT NOT NULL, receiver TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    delivery TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS deliveries_by_time ON deliveries (account, receiver, at_ms);
+  CREATE TABLE IF NOT EXISTS receivers (
+    account TEXT NOT NULL, id TEXT NOT NULL, receiver TEXT NOT NULL, PRIMARY KEY (account, id));
+`
+
 /** Receivers of all accounts, their deliveries of the last week, and each message until it is delivered. */
 export class Outbox {
   readonly #storage: Storage
@@ -42,19 +56,6 @@ export class Outbox {
 
   constructor(storage: Storage) {
     this.#storage = storage
-    storage.database.exec(`
-      CREATE TABLE IF NOT EXISTS outbox (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, receiver TEXT NOT NULL, delivery TEXT,
-        message TEXT NOT NULL);
-      CREATE INDEX IF NOT EXISTS outbox_by_receiver ON outbox (account, receiver, number);
-      CREATE INDEX IF NOT EXISTS outbox_by_delivery ON outbox (delivery);
-      CREATE TABLE IF NOT EXISTS deliveries (
-        id TEXT PRIMARY KEY, account TEXT NOT NULL, receiver TEXT NOT NULL, at_ms INTEGER NOT NULL,
-        delivery TEXT NOT NULL) WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS deliveries_by_time ON deliveries (account, receiver, at_ms);
-      CREATE TABLE IF NOT EXISTS receivers (
-        account TEXT NOT NULL, id TEXT NOT NULL, receiver TEXT NOT NULL, PRIMARY KEY (account, id));
-    `)
     // Messages of receivers that are no longer configured.
     this.#run("DELETE FROM outbox WHERE message->>'at_ms' < ?", Date.now() - keptMs)
     this.#prune()

@@ -1,0 +1,23 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** What several consoles share. Undefined for a console on its own data folder. */
+export interface CurrentStore {
+  /** Whether this console holds the alerts and terminals. */
+  readonly leads: boolean
+  /** Why the store can't be used right now. */
+  readonly problem: string | undefined
+  /** Fills an empty database with the shared rows, and keeps both the same from then on. */
+  attach(name: string, database: DatabaseSync, file: string | undefined): void
+  /** Resolves when every change so far is in the store, and rejects if that takes too long. */
+  stored(): Promise<void>
+}
+
+// On `globalThis`, because Next's bundle has its own copy of this module.
+const key = Symbol.for('devdeck.store')
+const holder = globalThis as { [key]?: CurrentStore | undefined }
+
+export const currentStore = (): CurrentStore | undefined => holder[key]
+
+export const setCurrentStore = (store: CurrentStore | undefined): void => {
+  holder[key] = store
+}

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SharedStore } from './shared-store.ts'
+import { hasPostgres, startPostgres, type TestPostgres } from './testing-postgres.ts'
+
+let postgres: TestPostgres
+const opened: SharedStore[] = []
+let n = 0
+
+const openConsole = async (name = 'notes', file?: string) => {
+  const store = new SharedStore(postgres.url, `http://console-${++n}`)
+  opened.push(store)
+  await store.open()
+  const database = new DatabaseSync(':memory:')
+  database.exec(
+    'CREATE TABLE notes (account TEXT, id TEXT, text TEXT, size INTEGER, PRIMARY KEY (account, id)) WITHOUT ROWID',
+  )
+  store.attach(name, database, file)
+  const put = (id: string, text: string | null, size = 1) =>
+    database.prepare('INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)').run('a', id, text, size)
+  const all = () => database.prepare('SELECT id, text, size FROM notes ORDER BY id').all()
+  const led = { times: 0, steppedDown: 0 }
+  const join = () => store.join({ onLead: () => led.times++, onStepDown: () => led.steppedDown++ })
+  return { store, database, put, all, led, join }
+}
+
+describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close()
+  })
+  afterAll(() => postgres.remove())
+
+  it('shows changes of one console on the other, and after a restart', async () => {
+    const [a, b] = [await openConsole(), await openConsole()]
+    b.join()
+    a.put('1', 'first')
+    a.put('2', 'with "quotes", null \u0000 and ünicode', 2 ** 40)
+    a.put('3', null)
+    await a.store.stored()
+    await vi.waitFor(() => expect(b.all()).toEqual(a.all()))
+    a.database.exec("DELETE FROM notes WHERE id = '1'; UPDATE notes SET id = '4' WHERE id = '3'")
+    await a.store.stored()
+    await vi.waitFor(() => expect(b.all().map(({ id }) => id)).toEqual(['2', '4']))
+    const c = await openConsole()
+    expect(c.all()).toEqual(a.all())
+  })
+
+  it('agrees on a row that both change at once', async () => {
+    const [a, b] = [await openConsole('both'), await openConsole('both')]
+    a.put('1', 'of a')
+    b.put('1', 'of b')
+    await Promise.all([a.store.stored(), b.store.stored()])
+    await Promise.all([a.store.catchUp(), b.store.catchUp()])
+    expect(a.all()).toEqual(b.all())
+  })
+
+  it('stores what a console writes as it closes its databases', async () => {
+    const a = await openConsole('closing')
+    a.put('1', 'last')
+    a.database.close()
+    await a.store.stored()
+    const b = await openConsole('closing')
+    expect(b.all()).toEqual([{ id: '1', text: 'last', size: 1 }])
+  })
+
+  it('takes over the data folder of the first console', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'devdeck-import-'))
+    const file = join(folder, 'notes.sqlite')
+    const old = new DatabaseSync(file)
+    old.exec(`CREATE TABLE notes (account TEXT, id TEXT, text TEXT, PRIMARY KEY (account, id));
+      INSERT INTO notes VALUES ('a', '1', 'kept')`)
+    old.close()
+    const a = await openConsole('imported', file)
+    await a.store.stored()
+    const b = await openConsole('imported')
+    expect(b.all()).toEqual([{ id: '1', text: 'kept', size: null }])
+    rmSync(folder, { recursive: true })
+  })
+
+  it('lets one console lead, and another as soon as it leaves', async () => {
+    const [a, b] = [await openConsole('led'), await openConsole('led')]
+    a.join()
+    await vi.waitFor(() => expect(a.store.leads).toBe(true))
+    b.join()
+    await vi.waitFor(() => expect(b.store.leaderUrl).toMatch(/^http:\/\/console-/))
+    expect(b.store.leads).toBe(false)
+    await a.store.leave()
+    await vi.waitFor(() => expect(b.store.leads).toBe(true))
+    expect([a.led, b.led]).toEqual([
+      { times: 1, steppedDown: 0 },
+      { times: 1, steppedDown: 0 },
+    ])
+  })
+
+  it('gives all consoles the secret of the first', async () => {
+    const [a, b] = [await openConsole(), await openConsole()]
+    expect(await a.store.secret('test', 'first')).toBe('first')
+    expect(await b.store.secret('test', 'second')).toBe('first')
+  })
+
+  it('keeps changes while PostgreSQL is down, and stores them later', async () => {
+    const [a, b] = [await openConsole('down'), await openConsole('down')]
+    a.join()
+    b.join()
+    await postgres.stop()
+    a.put('1', 'meanwhile')
+    await expect(a.store.stored()).rejects.toThrow()
+    expect(a.store.problem).toBeTypeOf('string')
+    expect(a.all()).toHaveLength(1)
+    await postgres.start()
+    await vi.waitFor(() => expect(b.all()).toEqual(a.all()), 5_000)
+    expect(a.store.problem).toBeUndefined()
+  })
+})
