@@ -1,83 +1,6 @@
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Page } from '@playwright/test'
 import { startHosted } from './hosted/hosted.ts'
+import { type Hosted, isSettled, problemsOf, routesOf, watchErrors } from './hosted/walk.ts'
 import { expect, isLive, type Product, signIn, startProduct, test } from './product.ts'
-
-type Hosted = Awaited<ReturnType<typeof startHosted>>
-
-const wrongWords = /\b(?:undefined|null|NaN|Invalid Date|0 of 0)\b|\[object \w+\]/
-
-/** A recording is made by typing in a terminal. */
-const unwalked = ['/recordings/[id]']
-
-/** Every page of the app, with the ids of records that exist. */
-const routesOf = async ({ url, key, mainDevboxId }: Hosted, alert: string) => {
-  const first = async (path: string, name: string, wanted: (row: Record<string, unknown>) => boolean = () => true) => {
-    const response = await fetch(`${url}/v1/${path}`, { headers: { authorization: `Bearer ${key}` } })
-    const { [name]: rows = [] } = (await response.json()) as Record<string, { id: string }[]>
-    return rows.find(wanted)?.id
-  }
-  const job = await first('benchmark_jobs', 'jobs', ({ name }) => name === 'after')
-  const { benchmark_outcomes } = (await (
-    await fetch(`${url}/v1/benchmark_jobs/${encodeURIComponent(job ?? '')}`, {
-      headers: { authorization: `Bearer ${key}` },
-    })
-  ).json()) as { benchmark_outcomes: { benchmark_run_id: string }[] }
-  const ids: Record<string, string | undefined> = {
-    '/devboxes': mainDevboxId,
-    '/axons': await first('axons', 'axons', ({ name }) => name === 'orders 10'),
-    '/blueprints': await first('blueprints', 'blueprints'),
-    '/agents': await first('agents', 'agents'),
-    '/objects': await first('objects', 'objects'),
-    '/benchmark-jobs': job,
-    '/benchmark-runs': benchmark_outcomes[0]?.benchmark_run_id,
-    '/benchmarks': await first('benchmarks', 'benchmarks'),
-    '/benchmarks/scenarios': await first('scenarios', 'scenarios'),
-    '/evictions': alert,
-    '/docs': 'agents',
-    '/settings/secrets': 'OPENAI_KEY',
-    '/settings/network-policies': await first('network-policies', 'network_policies'),
-    '/settings/gateways': await first('gateway-configs', 'gateway_configs'),
-    '/settings/mcp-servers': await first('mcp-configs', 'mcp_configs'),
-  }
-  const app = join(import.meta.dirname, '../app/(console)')
-  return globSync('**/page.tsx', { cwd: app })
-    .map((file) => `/${file.replace(/\/?page\.tsx$/, '')}`)
-    .filter((path) => !path.includes('[...') && !unwalked.includes(path))
-    .map((path) =>
-      path.replace(/^(.*?)\/\[\w+\]/, (_, collection: string) => {
-        const id = ids[collection]
-        if (id === undefined) throw new Error(`No record for ${path}: add one to the hosted service, or its id here`)
-        return `${collection}/${encodeURIComponent(id)}`
-      }),
-    )
-    .sort()
-}
-
-const watchErrors = (page: Page, isExpected: (text: string) => boolean = () => false) => {
-  const errors: string[] = []
-  const add = (text: string) => isExpected(text) || errors.push(`${new URL(page.url()).pathname}: ${text}`)
-  page.on('console', (message) => message.type() === 'error' && add(`${message.text()} ${message.location().url}`))
-  page.on('pageerror', (error) => add(String(error)))
-  return errors
-}
-
-/** Wrong words and blank regions of what is shown now. */
-const problemsOf = async (page: Page, where: string): Promise<string[]> => {
-  const texts = await page.locator('main, [role=dialog], [role=menu]').allInnerTexts()
-  return texts.flatMap((text) => {
-    const found = wrongWords.exec(text)
-    if (found) return [`${where}: “${text.slice(Math.max(0, found.index - 40), found.index + 40)}”`]
-    return text.trim().length < 10 ? [`${where} is blank`] : []
-  })
-}
-
-const isSettled = async (page: Page) => {
-  const main = page.getByRole('main')
-  await expect(main.getByRole('heading').first()).toBeVisible()
-  await expect(main.locator('[aria-busy=true]')).toHaveCount(0)
-}
 
 test.describe.configure({ mode: 'serial' })
 
@@ -148,4 +71,52 @@ test('commands, their log, a job’s cancellation and the list of operations wor
   await main.getByRole('button', { name: 'Check again' }).click()
   await expect(main.getByText(/learned just now/)).toBeVisible()
   expect(errors).toEqual([])
+})
+
+test('usage is narrowed by dragging and by sliders for all charts at once, and the address keeps the window', async ({
+  page,
+}) => {
+  const now = Date.now()
+  for (let minute = 30; minute >= 0; minute--)
+    hosted.log(hosted.mainDevboxId, {
+      source: 'stats',
+      timestamp_ms: now - minute * 60_000,
+      message: `3 processes, ${20 + minute} MiB of memory, 15 s of CPU in 60 s, 12 MiB of disk used`,
+    })
+  await signIn(page, product)
+  await page.goto(`${product.url}/devboxes/${encodeURIComponent(hosted.mainDevboxId)}`)
+  const chart = (name: string) => page.getByRole('img', { name: new RegExp(`^${name} from 0`) })
+  const samples = (count: number | RegExp) =>
+    Promise.all(
+      ['CPU', 'Memory', 'Disk'].map((name) =>
+        expect(chart(name)).toHaveAccessibleName(
+          new RegExp(`, ${count instanceof RegExp ? count.source : count} samples`),
+        ),
+      ),
+    )
+  await samples(31)
+  await expect(page.getByText(/^Mean 0\.25 cores, p95 0\.25 cores, highest 0\.25 cores/)).toBeVisible()
+
+  // The middle third of the time, dragged over one chart.
+  await isLive(page)
+  await chart('Memory').scrollIntoViewIfNeeded()
+  const box = await chart('Memory').boundingBox()
+  const at = (share: number): [number, number] => [(box?.x ?? 0) + (box?.width ?? 0) * share, (box?.y ?? 0) + 20]
+  await page.mouse.move(...at(1 / 3))
+  await page.mouse.down()
+  await page.mouse.move(...at(2 / 3))
+  await page.mouse.up()
+  await samples(/1[01]/)
+  await expect(page).toHaveURL(/usage=\d+-\d+/)
+  await page.reload()
+  await isLive(page)
+  await samples(/1[01]/)
+  await page.getByRole('slider', { name: /^From/ }).focus()
+  await page.keyboard.press('Home')
+  await samples(/2[01]/)
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('Last 15 minutes')
+  await samples(16)
+  await expect(page).toHaveURL(/usage=15m/)
+  await page.getByRole('button', { name: 'Show all' }).click()
+  await samples(31)
 })

@@ -93,6 +93,20 @@ test('a list is sorted by the service or over its loaded rows, with pinned colum
   await expect(page.getByText('Sorted over all 45 loaded')).toBeVisible()
   await expect(page).toHaveURL(/sort=verifier/)
 
+  // A column's edge is dragged, and clicked twice for the column's own width.
+  const edge = head('Verifier').locator('[data-edge]')
+  const [atEdge, own] = [await edge.boundingBox(), (await head('Verifier').boundingBox())?.width ?? 0]
+  const [x, y] = [(atEdge?.x ?? 0) + 4, (atEdge?.y ?? 0) + 8]
+  const dragged = Math.round(own + 60)
+  await page.mouse.move(x, y)
+  await page.mouse.down()
+  await page.mouse.move(x - 60, y)
+  await page.mouse.up()
+  await expect(page).toHaveURL(new RegExp(`verifier:${dragged}`))
+  await expect.poll(async () => (await head('Verifier').boundingBox())?.width).toBe(dragged)
+  await edge.dblclick()
+  await expect(page).not.toHaveURL(/verifier:\d/)
+
   // Pinned columns stay while the others scroll.
   const columnsOf = page.getByRole('dialog', { name: 'Columns' })
   await page.getByRole('button', { name: 'Columns' }).click()

@@ -119,15 +119,15 @@ const routesOf = async (page: Page, { url, service }: Product): Promise<string[]
   const agent = await service.agents.create({
     body: { name: 'axe', source: { type: 'npm', npm: { package_name: 'axe' } } },
   })
-  if (devbox)
-    await service.evictions.schedule({
-      body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 3_600_000 },
-    })
   await page.goto(`${url}/devboxes/${devbox?.id}/terminal`)
   await page.getByRole('button', { name: /^Record/ }).click()
   await page.getByRole('button', { name: /^Stop recording/ }).click()
   await page.getByRole('button', { name: /^Record/ }).waitFor()
   const { recordings } = await (await page.request.get(`${url}/api/recordings`)).json()
+  if (devbox)
+    await service.evictions.schedule({
+      body: { devbox_id: devbox.id, eviction_deadline_ms: Date.now() + 3_600_000 },
+    })
   const share = await page.request.post(`${url}/api/shares`, {
     data: { kind: 'job', params: { job: job?.id } },
     headers: { origin: url },

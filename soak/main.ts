@@ -8,6 +8,7 @@ import { soakReceivers } from './receivers.ts'
 import { soakStorm } from './storm.ts'
 import { soakSwarm } from './swarm.ts'
 import { soakSwarmJob } from './swarm-job.ts'
+import { walkUpstream } from './upstream.ts'
 
 /**
  * Long or nondeterministic tests. Exits with 1 after data loss, corruption, leftovers, memory growth or slow responses.
@@ -20,6 +21,8 @@ import { soakSwarmJob } from './swarm-job.ts'
  *   (default 60 s each)
  * - `-- receivers` kills a console while it sends alerts
  * - `-- axe` checks every page, dialog and menu for accessibility, in both themes at three widths
+ * - `-- upstream` walks every page, dialog, menu and main action against a service written without the contract: plain,
+ *   with 400 ms of latency, and with 5 % of calls failing on top
  */
 const [word = '100', given] = process.argv.slice(2)
 const seconds = Number(given ?? (word === 'swarm' ? 300 : 60))
@@ -99,12 +102,20 @@ const soaks: Record<string, () => Promise<void>> = {
   storm: () => report(soakStorm()),
   faults: () => report(soakFaults(seconds)),
   receivers: () => report(soakReceivers()),
+  upstream: async () => {
+    for (const faults of [
+      { latencyMs: 0, errorRate: 0 },
+      { latencyMs: 400, errorRate: 0 },
+      { latencyMs: 400, errorRate: 0.05 },
+    ])
+      problems.push(...(await walkUpstream(faults, console.log)))
+  },
   axe: async () => void problems.push(...(await checkAccessibility(console.log))),
 }
 const soak = soaks[word] ?? (Number.isInteger(rounds) && rounds > 0 ? soakService : undefined)
 if (!soak) {
   console.error(
-    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | axe]',
+    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | axe | upstream]',
   )
   process.exit(1)
 }

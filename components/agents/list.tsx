@@ -185,6 +185,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
           {...list.table}
           caption="Agents"
           columns={columns.shown}
+          onResize={columns.resize}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}
           rowActions={(agent) => (

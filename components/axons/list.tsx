@@ -305,6 +305,7 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
           {...list.table}
           caption="Axons"
           columns={columns.shown}
+          onResize={columns.resize}
           rowHref={hrefOf}
           rowClassName={classOf}
           totalRows={isComplete ? rows.length : total}

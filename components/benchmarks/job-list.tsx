@@ -362,6 +362,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
           {...list.table}
           caption="Benchmark jobs"
           columns={chosen.shown}
+          onResize={chosen.resize}
           rowHref={({ id }) => paths.benchmarkJob(id)}
           selection={{ ...list.selection, labelOf }}
           onNearEnd={list.onNearEnd}

@@ -200,6 +200,7 @@ export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
         {...list.table}
         caption="Benchmark runs"
         columns={columns.shown}
+        onResize={columns.resize}
         rowHref={({ id }) => paths.benchmarkRun(id)}
         selection={{ ...list.selection, labelOf }}
         onNearEnd={list.onNearEnd}

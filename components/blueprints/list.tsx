@@ -193,6 +193,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
           {...list.table}
           caption="Blueprints"
           columns={columns.shown}
+          onResize={columns.resize}
           rowHref={({ id }) => paths.blueprint(id)}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}

@@ -284,6 +284,7 @@ export const DevboxList = ({ serviceUrl, savedColumns }: DevboxListProps) => {
           {...list.table}
           caption="Devboxes"
           columns={columns.shown}
+          onResize={columns.resize}
           rowHref={({ id }) => paths.devbox(id)}
           selection={{ ...list.selection, labelOf }}
           onNearEnd={onNearEnd}

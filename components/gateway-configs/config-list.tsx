@@ -138,6 +138,7 @@ export const ConfigList = <
           {...list.table}
           caption={`${kind.title}, newest first`}
           columns={columns.shown}
+          onResize={columns.resize}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}
           rowActions={(config) => (

@@ -17,7 +17,9 @@ interface ListedRow {
 }
 
 const maxColumns = 24
-const maxWidth = 2000
+/** In px. */
+export const minColumnWidth = 56
+export const maxColumnWidth = 2000
 const metadataPrefix = 'metadata.'
 
 export const metadataColumnId = (key: string): `metadata.${string}` => `${metadataPrefix}${key}`
@@ -64,7 +66,7 @@ export const readColumns = <Row extends ListedRow>(
     if (choices.some((choice) => choice.id === id)) continue
     choices.push({
       id,
-      ...(width && { width: Math.min(maxWidth, Number(width)) }),
+      ...(width && { width: Math.min(maxColumnWidth, Number(width)) }),
       ...(pin && { isPinned: true }),
     })
   }

@@ -6,7 +6,14 @@ import { Button } from '#components/ui/button.tsx'
 import { Dialog } from '#components/ui/dialog.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
-import { type ColumnChoice, columnLabel, defaultChoices, inOrder, metadataColumnId } from './column-choice.tsx'
+import {
+  type ColumnChoice,
+  columnLabel,
+  defaultChoices,
+  inOrder,
+  metadataColumnId,
+  minColumnWidth,
+} from './column-choice.tsx'
 import { MetadataKeyInput, type MetadataKeys, metadataKeysOf } from './metadata-filter.tsx'
 import type { ChosenColumns } from './use-columns.ts'
 
@@ -20,7 +27,6 @@ interface ColumnDialogProps<Row extends { id: string }> {
 
 const widthStep = 24
 const startWidth = 160
-const minWidth = 56
 
 export const ColumnDialog = <Row extends { id: string }>({
   columns,
@@ -41,7 +47,7 @@ export const ColumnDialog = <Row extends { id: string }>({
   const widen = (at: number, by: number) =>
     set(
       choices.map((choice, index) =>
-        index === at ? { ...choice, width: Math.max(minWidth, (choice.width ?? startWidth) + by) } : choice,
+        index === at ? { ...choice, width: Math.max(minColumnWidth, (choice.width ?? startWidth) + by) } : choice,
       ),
     )
   return (

@@ -21,6 +21,7 @@ import { maxPrintedRows, printedRows, usePrinting } from '#components/ui/use-pri
 import { formatCount } from '#lib/browser/format.ts'
 import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import { type Column, emptySelection, features, isHideable } from './column.ts'
+import { ColumnEdge } from './column-edge.tsx'
 import { columnRules, nameIndexOf, scrolledTableRem } from './column-rules.ts'
 import { nameWidth, selectClasses, TableRow, valueWidth, wideOnly } from './data-table-row.tsx'
 import { useVirtualRows } from './virtual-rows.ts'
@@ -55,6 +56,7 @@ export interface DataTableProps<Row extends RowData> {
   sort?: Sort | null
   /** The next sort after a click on a header: ascending, descending, none. */
   onSort?: (sort: Sort | null) => void
+  onResize?: ((column: string, width: number | undefined) => void) | undefined
   /** Number of rows when `rows` is not all of them; null if unknown. */
   totalRows?: number | null
   onNearEnd?: () => void
@@ -190,6 +192,8 @@ export const DataTable = <Row extends RowData>(props: DataTableProps<Row>) => {
                   at={at}
                   isName={at === nameIndex}
                   isSortable={props.onSort !== undefined}
+                  isScrolled={isScrolled}
+                  onResize={props.onResize}
                 />
               ))}
               {rowActions && (
@@ -264,9 +268,18 @@ interface HeadCellProps<Row extends RowData> {
   at: number
   isName: boolean
   isSortable: boolean
+  isScrolled: boolean
+  onResize: DataTableProps<Row>['onResize']
 }
 
-const HeadCell = <Row extends RowData>({ header, at, isName, isSortable }: HeadCellProps<Row>) => {
+const HeadCell = <Row extends RowData>({
+  header,
+  at,
+  isName,
+  isSortable,
+  isScrolled,
+  onResize,
+}: HeadCellProps<Row>) => {
   const { column } = header
   const { header: content, meta: { width, align, title } = {} } = column.columnDef
   const text = typeof content === 'function' ? content(header.getContext()) : content
@@ -310,6 +323,9 @@ const HeadCell = <Row extends RowData>({ header, at, isName, isSortable }: HeadC
         <span title={title} className="block truncate">
           {text}
         </span>
+      )}
+      {onResize && (isScrolled || !isName) && (
+        <ColumnEdge side={isScrolled ? 'right' : 'left'} onResize={(width) => onResize(column.id, width)} />
       )}
     </th>
   )

@@ -34,7 +34,13 @@ export const useColumns = <Row extends { id: string }>(
     savePreference(cookie, columns)
     change({ columns: columns || undefined }, 'replace')
   }
-  return { all, choices, shown, set }
+  const resize = (id: string, width: number | undefined) =>
+    set(
+      choices.map((choice) =>
+        choice.id === id ? { id, ...(choice.isPinned && { isPinned: true }), ...(width && { width }) } : choice,
+      ),
+    )
+  return { all, choices, shown, set, resize }
 }
 
 export interface ChosenColumns<Row extends { id: string }> {
@@ -42,4 +48,6 @@ export interface ChosenColumns<Row extends { id: string }> {
   choices: readonly ColumnChoice[]
   shown: readonly Column<Row>[]
   set: (next: readonly ColumnChoice[]) => void
+  /** Without a width, the column gets its own back. */
+  resize: (id: string, width: number | undefined) => void
 }

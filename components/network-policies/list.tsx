@@ -130,6 +130,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
           {...list.table}
           caption="Network policies"
           columns={columns.shown}
+          onResize={columns.resize}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}
           rowActions={(policy) => (

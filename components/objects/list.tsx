@@ -181,6 +181,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
           {...list.table}
           caption="Objects"
           columns={columns.shown}
+          onResize={columns.resize}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           onNearEnd={list.onNearEnd}
           rowActions={(object) => (

@@ -136,6 +136,7 @@ export const SecretList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
           {...list.table}
           caption="Secrets"
           columns={columns.shown}
+          onResize={columns.resize}
           selection={{ ...list.selection, labelOf: ({ name }) => `Select ${name}` }}
           rowActions={(secret) => (
             <>

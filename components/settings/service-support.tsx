@@ -7,6 +7,7 @@ import { Button } from '#components/ui/button.tsx'
 import { ErrorState, InlineError } from '#components/ui/error-state.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
+import { Scrolled } from '#components/ui/scrolled.tsx'
 import { Section } from '#components/ui/section.tsx'
 import { Select } from '#components/ui/select.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -96,7 +97,7 @@ export const ServiceSupportPage = ({
             <OperationTable operations={shown} supportOf={supportOf} />
           )}
           <Section title="Filters and sort orders of lists">
-            <div className="overflow-x-auto">
+            <Scrolled className="overflow-x-auto">
               <table className="w-full text-left">
                 <caption className="sr-only">Query parameters of each list</caption>
                 <thead className="border-b border-line text-sm text-muted">
@@ -120,7 +121,7 @@ export const ServiceSupportPage = ({
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scrolled>
           </Section>
         </div>
       )}
@@ -137,7 +138,7 @@ const OperationTable = ({
 }) => {
   const resources = Map.groupBy(operations, resourceOf)
   return (
-    <div className="overflow-x-auto">
+    <Scrolled className="overflow-x-auto">
       <table className="w-full text-left">
         <caption className="sr-only">Operations of the service by resource</caption>
         <thead className="border-b border-line text-sm text-muted">
@@ -178,6 +179,6 @@ const OperationTable = ({
           </tbody>
         ))}
       </table>
-    </div>
+    </Scrolled>
   )
 }

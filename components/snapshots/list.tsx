@@ -153,6 +153,7 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
       <SnapshotTable
         {...list.table}
         columns={columns.shown}
+        onResize={columns.resize}
         selection={{ ...list.selection, labelOf: ({ id, name }) => `Select ${name || id}` }}
         onNearEnd={list.onNearEnd}
         sheet={sheet}

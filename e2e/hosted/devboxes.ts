@@ -343,6 +343,7 @@ export const devboxRoutes = () => {
     move,
     snapshot,
     devboxOfToken: (token: string) => tokens.get(token),
+    log: (id: string, record: Json) => void get(id).logs.push({ level: 'INFO', ...record }),
     evict: (id: string, deadlineMs: number) => {
       const eviction = { devbox_id: id, eviction_deadline_ms: deadlineMs, reason_code: 'spot' }
       evictions.set(id, eviction)

@@ -71,6 +71,7 @@ export const startHosted = async (faults: Partial<Faults> = {}) => {
     requests: server.requests,
     change: server.change,
     evict: devboxes.evict,
+    log: devboxes.log,
     /** A running devbox with a blueprint, a gateway, an MCP server, a tunnel and snapshots. */
     mainDevboxId: String(main.record.id),
     close: () => {

@@ -49,7 +49,7 @@ export const JobSource = ({ job: { id, job_source, job_spec } }: { job: Benchmar
 }
 
 /** Estimated for the narrowest screen. */
-const mayScroll = (text: string): boolean => text.length > 500 || text.split('\n').length > 12
+const mayScroll = (text: string): boolean => text.length > 300 || text.split('\n').length > 8
 
 type Pointer = readonly (string | number)[]
 

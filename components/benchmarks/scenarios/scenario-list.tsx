@@ -120,6 +120,7 @@ export const ScenarioListPage = ({ serviceUrl, savedColumns }: ScenarioListPageP
         {...list.table}
         caption="Scenarios"
         columns={columns.shown}
+        onResize={columns.resize}
         rowHref={({ id }) => paths.scenario(id)}
         onNearEnd={list.onNearEnd}
       />

@@ -117,7 +117,8 @@ const WindowTools = ({ all, window, shown, onShow, onWindow }: WindowToolsProps)
         type="range"
         min={all.fromMs}
         max={all.toMs}
-        step={Math.max(1, Math.round((all.toMs - all.fromMs) / 200))}
+        // A window is on no grid, and the browser would move it to one.
+        step="any"
         value={window[end]}
         aria-valuetext={formatExact(window[end])}
         onChange={({ target }) => {

@@ -41,7 +41,7 @@ export const scenarioGrid = (
     lines.push(line)
   }
   const table = (part: readonly Markup[]) =>
-    html`<div class="scroll"><table class="grid">${head}<tbody>${part}</tbody></table></div>`
+    html`<div class="scroll" tabindex="0"><table class="grid">${head}<tbody>${part}</tbody></table></div>`
   const folded = lines.slice(maxOpen)
   const omitted = rows.length - lines.length
   return section(

@@ -15,7 +15,7 @@ export const tableOf = <Row>(caption: string, columns: readonly Column<Row>[], r
   const used = columns.map((_, at) => at === 0 || cells.some((row) => row[at] !== null))
   const shown = <T>(values: readonly T[]) => values.filter((_, at) => used[at])
   const [, ...kinds] = shown(columns.map(({ kind }) => kind))
-  return html`<div class="scroll"><table><caption>${caption}</caption><thead><tr>${shown(columns).map(
+  return html`<div class="scroll" tabindex="0"><table><caption>${caption}</caption><thead><tr>${shown(columns).map(
     ({ head, kind }) => html`<th scope="col"${kind === 'n' && html` class="n"`}>${head}</th>`,
   )}</tr></thead><tbody>${cells.map((row) => {
     const [name, ...values] = shown(row)
