@@ -84,7 +84,7 @@ test('a file is uploaded, opened, edited, renamed and deleted by keyboard', asyn
   expect(await run('ls -A work')).toBe('')
 })
 
-test('files are walked in a tree and previewed as Markdown and as a table, by keyboard', async ({
+test('files are walked in a tree, previewed, searched by name and content, and edited at the line found, by keyboard', async ({
   signedIn: page,
   product,
 }) => {
@@ -138,4 +138,29 @@ test('files are walked in a tree and previewed as Markdown and as a table, by ke
   await item('scores.csv').focus()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('cell', { name: 'a, "b"' })).toBeVisible()
+
+  // A name is found below the home folder, then a text. Its line opens, is edited and saved.
+  await page.goto(`${product.url}/devboxes/${id}/files`)
+  await isLive(page)
+  await page.getByRole('button', { name: 'Search', exact: true }).press('Enter')
+  await expect(page.getByRole('textbox', { name: /^Name, part/ })).toBeFocused()
+  await page.keyboard.type('main.py\n')
+  await expect(page.getByText('1 match.')).toBeVisible()
+  await page.getByRole('button', { name: 'Contents' }).press('Enter')
+  const wanted = page.getByRole('textbox', { name: 'Text to find' })
+  await wanted.fill('needle')
+  await wanted.press('Enter')
+  await expect(page.getByText('1 line in 1 file.')).toBeVisible()
+  await page.keyboard.press('ArrowDown')
+  await expect(page.getByRole('link', { name: /Line 302/ })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/line=302/)
+  await expect(page.getByRole('region', { name: 'Text of main.py' })).toContainText('return "needle"')
+  await page.getByRole('button', { name: 'Edit file' }).press('Enter')
+  const code = page.getByRole('textbox', { name: 'Text of main.py' })
+  await code.press('Control+End')
+  await page.keyboard.type('main()')
+  await code.press('Control+s')
+  await expect(page.getByRole('button', { name: 'Edit file' })).toBeVisible()
+  expect(await run('tail -n 1 app/lib/deep/main.py')).toBe('main()')
 })
