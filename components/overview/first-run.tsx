@@ -20,7 +20,7 @@ export const FirstRun = ({ account, demo }: { account: string; demo: DemoView })
   const steps = useFirstRunSteps(account)
   const load = useMutation(demoMutations.load())
   const hasDevbox = !!totals && Object.values(totals.counts).some((count) => count > 0)
-  const isEmpty = !!totals && !hasDevbox && totals.trials === 0 && demo.state !== 'removing'
+  const isEmpty = !!totals && !hasDevbox && totals.trials === 0 && !totals.isPartial && demo.state !== 'removing'
   const isOver = steps?.isOver || (hasDevbox && steps?.hasOpenedShell && steps.hasCompared)
   useEffect(() => {
     if (isEmpty && steps && !steps.hasStarted) markSteps(account, { hasStarted: true })

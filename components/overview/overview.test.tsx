@@ -31,7 +31,7 @@ it('shows counts of the whole account, and none while they load', () => {
   expect(pending).toContain('Devboxes running –')
   expect(pending).not.toContain('All clear')
   const counts = { running: 4, suspended: 0, failed: 1, shutDown: 900, moving: 0 }
-  const totals: DevboxTotals = { counts, trials: 346 }
+  const totals: DevboxTotals = { counts, trials: 346, isPartial: false }
   client.setQueryData(overviewQueries.totals().queryKey, totals)
   expect(shownWith(client)).toMatch(/Devboxes running 4 .*346 trial devboxes not counted/)
 })

@@ -91,6 +91,7 @@ const devboxFigures = [
 const Figures = () => {
   const { data: totals } = useQuery(overviewQueries.totals())
   const axons = useInfiniteQuery(overviewQueries.axons())
+  const axonPage = axons.data?.pages[0]
   const { data: feed } = useQuery(alertQueries.feed())
   const evictions = pendingEvictions(feed)
   const isLoaded = feed.health.state !== 'connecting' || evictions.length > 0
@@ -103,7 +104,13 @@ const Figures = () => {
     <>
       <dl className="grid grid-cols-2 border-t border-l border-line sm:grid-cols-3 xl:grid-cols-6">
         {devboxFigures.map(({ count, query, ...figure }) => (
-          <Figure key={count} {...figure} value={totals?.counts[count]} href={paths.devboxes(query)} />
+          <Figure
+            key={count}
+            {...figure}
+            value={totals?.counts[count]}
+            isAtLeast={totals?.isPartial}
+            href={paths.devboxes(query)}
+          />
         ))}
         <Figure
           label={
@@ -121,13 +128,15 @@ const Figures = () => {
         />
         <Figure
           label="Axons (including deleted)"
-          value={axons.data?.pages[0]?.total_count ?? undefined}
+          value={axonPage?.total_count ?? axonPage?.axons.length}
+          isAtLeast={axonPage?.total_count == null && axonPage?.has_more}
           href={paths.axons()}
         />
       </dl>
       {totals && totals.trials > 0 && (
         <p className="mt-2 text-sm text-muted">
           <TextLink href={devboxesPath({ trials: 'shown' })} prefetch={false}>
+            {totals.isPartial && 'At least '}
             {formatCountOf(totals.trials, 'trial devbox', 'trial devboxes')} not counted
           </TextLink>
         </p>
@@ -139,11 +148,12 @@ const Figures = () => {
 interface FigureProps {
   label: ReactNode
   value: number | undefined
+  isAtLeast?: boolean | undefined
   href: string
   tone?: 'danger' | 'attention'
 }
 
-const Figure = ({ label, value, href, tone }: FigureProps) => (
+const Figure = ({ label, value, isAtLeast, href, tone }: FigureProps) => (
   <div className="relative flex flex-col-reverse justify-end border-r border-b border-line px-4 py-3 has-[a:hover]:bg-surface-1">
     <dt className="text-sm text-muted">
       <Link
@@ -161,6 +171,7 @@ const Figure = ({ label, value, href, tone }: FigureProps) => (
       )}
     >
       {value === undefined ? '–' : formatCount(value)}
+      {isAtLeast && <abbr title="or more: the service reports no totals, so only the newest were counted">+</abbr>}
     </dd>
   </div>
 )
@@ -228,7 +239,7 @@ const OwnDevboxes = () => {
     lists.flatMap((list) => list ?? []),
     pendingEvictions(feed),
   )
-  const total = totals ? Object.values(totals.counts).reduce((a, b) => a + b, 0) : null
+  const total = totals && !totals.isPartial ? Object.values(totals.counts).reduce((a, b) => a + b, 0) : null
   return (
     <Section title="Devboxes" href={paths.devboxes()}>
       <Rows

@@ -17,6 +17,8 @@ export interface DevboxTotals {
   /** Devboxes by state, without those of trials. */
   counts: { running: number; suspended: number; failed: number; shutDown: number; moving: number }
   trials: number
+  /** Only the newest devboxes were counted. */
+  isPartial: boolean
 }
 
 const ownDevboxes = { origin: 'own', limit: 200, include_total_count: false } as const
@@ -24,11 +26,12 @@ const movingMs = 5_000
 const restingMs = 15_000
 
 export const overviewQueries = {
-  /** Null if the service can't count devboxes by state and origin and has too many to count here. */
+  /** Counts the newest devboxes if the service can't count by state and origin. */
   totals: (api: Api = pageApi) =>
     queryOptions({
       queryKey: [...devboxKeys.lists, 'totals'],
-      queryFn: async ({ signal }) => (await fetchTotals(api, signal)) ?? (await countRows(api, signal)),
+      queryFn: async ({ signal }): Promise<DevboxTotals> =>
+        (await fetchTotals(api, signal)) ?? (await countRows(api, signal)),
       refetchInterval: ({ state: { data, error } }) =>
         error ? retryDelayMs(error) : data && data.counts.moving > 0 ? movingMs : restingMs,
     }),
@@ -69,12 +72,11 @@ const fetchTotals = async (api: Api, signal: AbortSignal): Promise<DevboxTotals 
   const shutDown = await total({ origin, status: 'shutdown' })
   const moving = own - running - suspended - failed - shutDown
   // Negative if a devbox changed state between two responses.
-  return moving >= 0 ? { counts: { running, suspended, failed, shutDown, moving }, trials } : null
+  return moving >= 0 ? { counts: { running, suspended, failed, shutDown, moving }, trials, isPartial: false } : null
 }
 
-const countRows = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | null> => {
+const countRows = async (api: Api, signal: AbortSignal): Promise<DevboxTotals> => {
   const { devboxes: rows, has_more } = await listDevboxes(api, { limit: 200, include_total_count: false }, signal)
-  if (has_more) return null
   const own = rows.filter((devbox) => !isOfTrial(devbox))
   const count = (is: (devbox: Devbox) => boolean) => own.filter(is).length
   return {
@@ -86,5 +88,6 @@ const countRows = async (api: Api, signal: AbortSignal): Promise<DevboxTotals | 
       moving: count(isMoving),
     },
     trials: rows.length - own.length,
+    isPartial: has_more,
   }
 }
