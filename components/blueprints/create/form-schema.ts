@@ -5,7 +5,6 @@ import {
   fieldIn,
   fileMountsOf,
   filesOf,
-  isBlueprintId,
   type LaunchValues,
   launchParametersOf,
   launchValuesOf,
@@ -21,8 +20,10 @@ import { type Blueprint, BlueprintCreate } from '#lib/contract/blueprints.ts'
 export interface BlueprintFormValues extends LaunchValues {
   name: string
   base: 'default' | 'blueprint'
-  /** An id or a name. */
+  /** An id, or the name below. */
   baseBlueprint: string
+  /** Set if the copied blueprint names its base. */
+  baseBlueprintName: string
   dockerfile: string
   setupCommands: string
   files: FileRow[]
@@ -39,6 +40,7 @@ export const emptyBlueprint: BlueprintFormValues = {
   name: '',
   base: 'default',
   baseBlueprint: '',
+  baseBlueprintName: '',
   dockerfile: '',
   setupCommands: '',
   files: [],
@@ -71,8 +73,7 @@ const toRequest = (
   return definedOnly({
     ...values.otherBuild,
     name: name || 'unnamed',
-    base_blueprint_id: isBlueprintId(base) ? base : undefined,
-    base_blueprint_name: base && !isBlueprintId(base) ? base : undefined,
+    ...(base && { [base === values.baseBlueprintName ? 'base_blueprint_name' : 'base_blueprint_id']: base }),
     dockerfile: values.dockerfile.trim() === '' ? undefined : values.dockerfile,
     ...(commands.length > 0 && { system_setup_commands: commands }),
     file_mounts: unlessEmpty(fileMountsOf(values.files, (message) => fail('files', message))),
@@ -120,6 +121,7 @@ export const blueprintValuesLike = ({ parameters, metadata }: Blueprint): Bluepr
     name,
     base: base ? 'blueprint' : 'default',
     baseBlueprint: base,
+    baseBlueprintName: base_blueprint_id ? '' : base,
     dockerfile: dockerfile ?? '',
     setupCommands: fits ? setupCommands : '',
     files: filesOf(file_mounts),

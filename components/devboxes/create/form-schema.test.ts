@@ -47,8 +47,11 @@ describe('the form', () => {
   })
 
   it('takes a blueprint id or name', () => {
-    expect(parse({ source: 'blueprint', blueprint: 'bpt_1' }).data).toEqual({ blueprint_id: 'bpt_1' })
-    expect(parse({ source: 'blueprint', blueprint: 'node' }).data).toEqual({ blueprint_name: 'node' })
+    for (const body of [{ blueprint_id: '1f3.x7Q~b@2' }, { blueprint_name: 'node' }])
+      expect(parse(formValuesOf(body)).data).toEqual(body)
+    expect(parse({ ...formValuesOf({ blueprint_name: 'node' }), blueprint: 'bpt_1' }).data).toEqual({
+      blueprint_id: 'bpt_1',
+    })
   })
 
   it('reports errors by field', () => {

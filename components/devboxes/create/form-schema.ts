@@ -26,7 +26,10 @@ export interface DevboxFormValues {
   source: 'empty' | 'snapshot' | 'blueprint'
   snapshot: string
   /** An id or a name. */
+  /** An id, or the name below. */
   blueprint: string
+  /** Set by a template that names its blueprint. Ids are opaque, so a name can't be told from one. */
+  blueprintName: string
   size: '' | (typeof resourceSizes)[number]
   cpuCores: string
   memoryGb: string
@@ -53,6 +56,7 @@ export const emptyValues: DevboxFormValues = {
   source: 'empty',
   snapshot: '',
   blueprint: '',
+  blueprintName: '',
   size: '',
   cpuCores: '',
   memoryGb: '',
@@ -207,8 +211,7 @@ const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: s
   return definedOnly({
     name: values.name.trim() || undefined,
     snapshot_id: values.source === 'snapshot' ? values.snapshot.trim() : undefined,
-    blueprint_id: isBlueprintId(blueprint) ? blueprint : undefined,
-    blueprint_name: blueprint && !isBlueprintId(blueprint) ? blueprint : undefined,
+    ...(blueprint && { [blueprint === values.blueprintName ? 'blueprint_name' : 'blueprint_id']: blueprint }),
     metadata: mapIn('metadata'),
     environment_variables: mapIn('environment'),
     secrets: mapIn('secrets'),
@@ -219,9 +222,6 @@ const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: s
     tunnel: values.tunnel ? { auth_mode: values.tunnel } : undefined,
   })
 }
-
-/** Other texts are names. */
-export const isBlueprintId = (text: string) => /^bpt?_/.test(text)
 
 export const DevboxForm = z.pipe(
   z.pipe(
@@ -287,6 +287,7 @@ export const formValuesOf = (body: Template): DevboxFormValues => {
     source: body.snapshot_id ? 'snapshot' : blueprint ? 'blueprint' : 'empty',
     snapshot: body.snapshot_id ?? '',
     blueprint,
+    blueprintName: body.blueprint_id ? '' : blueprint,
     metadata: rowsOf(body.metadata),
     environment: rowsOf(body.environment_variables),
     secrets: rowsOf(body.secrets),
