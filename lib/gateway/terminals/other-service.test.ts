@@ -132,6 +132,24 @@ describe('a service that does not count output', () => {
     expect(service.typed).toBe('')
   })
 
+  it('is asked to redraw if a new shell prints nothing, since its prompt may be lost', async () => {
+    let client: WebSocket | undefined
+    service.attached = (socket) => {
+      client = socket
+    }
+    const page = open()
+    await page.told({ t: 'ready', created: true })
+    await until(() =>
+      expect(service.controls).toEqual([
+        { action: 'resize', cols: 80, rows: 23 },
+        { action: 'resize', cols: 80, rows: 24 },
+      ]),
+    )
+    client?.send(Buffer.from('prompt$ '))
+    await page.shows('prompt')
+    expect(service.typed).toBe('')
+  })
+
   it('starts a new epoch after the connection was lost', async () => {
     let times = 0
     let lose = () => undefined as unknown

@@ -29,6 +29,8 @@ const lastOutputMs = 10_000
 const sizeWaitMs = 1_000
 const closeWaitMs = 10_000
 /** After an absence longer than this, programs may no longer expect answers to their queries. */
+/** How long a new shell may print nothing before its prompt is taken for lost. */
+const blankMs = 1_000
 const staleMs = 5_000
 const nameTimeoutMs = 2_000
 
@@ -63,6 +65,7 @@ export class SharedTerminal implements OpenTerminal {
   #ended = false
   readonly #end = Promise.withResolvers<void>()
   #restTimer: NodeJS.Timeout | undefined
+  #blankTimer: NodeJS.Timeout | undefined
   #endsAtMs: number | null = null
 
   constructor({ signedIn, devboxId, name, size }: Opening, forget: () => void) {
@@ -184,6 +187,7 @@ export class SharedTerminal implements OpenTerminal {
   end(closeCode: number, reason: string, withinMs?: number): void {
     if (this.#ended) return
     this.#ended = true
+    clearTimeout(this.#blankTimer)
     clearTimeout(this.#restTimer)
     this.#forget()
     this.#untrack()
@@ -349,6 +353,8 @@ export class SharedTerminal implements OpenTerminal {
     this.#size.found(size)
     this.#answers = created || (isContinued && awayMs < staleMs)
     if (isContinued || created) this.#settle({ created, isAnother })
+    // The prompt may have been printed before this connection, and lost by the service. Resizing makes it redraw.
+    if (created && offset === undefined) this.#blankTimer = setTimeout(() => this.#size.nudge(), blankMs)
     if (!this.#answers)
       this.#link.afterReplay(() => this.#output.onceParsed(() => this.#replayed(isContinued || offset === 0)))
     return isContinued
@@ -368,6 +374,7 @@ export class SharedTerminal implements OpenTerminal {
   }
 
   #printed(bytes: Buffer): void {
+    clearTimeout(this.#blankTimer)
     for (const viewer of this.#people.all) viewer.output(bytes)
     this.#recording.output(bytes)
     this.#output.add(bytes, this.#parsed)
