@@ -1,5 +1,5 @@
 'use client'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Box, Camera, Pencil, Trash2 } from 'lucide-react'
 import dynamic from 'next/dynamic'
 import { useMemo, useState } from 'react'
@@ -25,6 +25,7 @@ import { deleteRefusal, type Snapshot, type SnapshotListQuery } from '#lib/contr
 import { snapshotMutations, snapshotQueries } from './queries.ts'
 import { SnapshotSearchParams, snapshotMatchesSearch, snapshotQueryOf } from './search-params.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
+import { useSnapshotStatus } from './use-snapshot-status.ts'
 
 const CreateDevboxDialog = dynamic(
   async () => (await import('#components/devboxes/create/create-devbox-dialog.tsx')).CreateDevboxDialog,
@@ -91,6 +92,7 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
     'snapshotColumns',
     savedColumns,
   )
+  const client = useQueryClient()
   const remove = useMutation(snapshotMutations.delete())
   const deleteSnapshots: BulkAction<Snapshot> = {
     icon: Trash2,
@@ -99,8 +101,9 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
     failed: "Couldn't delete every snapshot",
     consequence: (count) => `Deletes ${count}. Devboxes created from them keep their disks.`,
     isDestructive: true,
-    // No size means that it is still being taken.
-    isEligible: ({ size_bytes }) => size_bytes != null,
+    // Rows without a size have read the status.
+    isEligible: ({ id, size_bytes }) =>
+      size_bytes != null || client.getQueryData(snapshotQueries.status(id).queryKey)?.status === 'complete',
     act: async ({ id }) => {
       await remove.mutateAsync(id)
       list.release()
@@ -178,32 +181,17 @@ const SnapshotTable = ({ sheet, onDeleted, ...table }: SnapshotTableProps) => {
       <DataTable
         {...table}
         caption="Disk snapshots"
-        rowActions={(snapshot) => {
-          const name = snapshot.name || snapshot.id
-          const isReady = snapshot.size_bytes != null
-          return (
-            <>
-              <IconButton
-                size="sm"
-                icon={Box}
-                label={`Create devbox from ${name}`}
-                disabledReason={isReady ? null : 'the snapshot is not complete'}
-                onClick={() => setStarting(snapshot)}
-              />
-              <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} onClick={() => setEditing(snapshot)} />
-              <IconButton
-                size="sm"
-                icon={Trash2}
-                label={`Delete ${name}`}
-                disabledReason={isReady ? null : deleteRefusal('in_progress')}
-                onClick={() => {
-                  remove.reset()
-                  setDeleting(snapshot)
-                }}
-              />
-            </>
-          )
-        }}
+        rowActions={(snapshot) => (
+          <RowActions
+            snapshot={snapshot}
+            onCreate={() => setStarting(snapshot)}
+            onEdit={() => setEditing(snapshot)}
+            onDelete={() => {
+              remove.reset()
+              setDeleting(snapshot)
+            }}
+          />
+        )}
       />
       {sheet.id !== null && (
         <SnapshotSheet
@@ -243,6 +231,37 @@ const SnapshotTable = ({ sheet, onDeleted, ...table }: SnapshotTableProps) => {
           }
         />
       )}
+    </>
+  )
+}
+
+interface RowActionsProps {
+  snapshot: Snapshot
+  onCreate: () => void
+  onEdit: () => void
+  onDelete: () => void
+}
+
+const RowActions = ({ snapshot, onCreate, onEdit, onDelete }: RowActionsProps) => {
+  const status = useSnapshotStatus(snapshot)
+  const name = snapshot.name || snapshot.id
+  return (
+    <>
+      <IconButton
+        size="sm"
+        icon={Box}
+        label={`Create devbox from ${name}`}
+        disabledReason={status === 'complete' ? null : 'the snapshot is not complete'}
+        onClick={onCreate}
+      />
+      <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} onClick={onEdit} />
+      <IconButton
+        size="sm"
+        icon={Trash2}
+        label={`Delete ${name}`}
+        disabledReason={status === 'complete' ? null : deleteRefusal(status ?? 'in_progress')}
+        onClick={onDelete}
+      />
     </>
   )
 }

@@ -17,6 +17,7 @@ import { formatCount } from '#lib/browser/format.ts'
 import type { Snapshot } from '#lib/contract/snapshots.ts'
 import { snapshotQueries } from './queries.ts'
 import { SnapshotSize } from './snapshot-size.tsx'
+import { useSnapshotStatus } from './use-snapshot-status.ts'
 
 interface SnapshotSheetProps {
   id: string
@@ -63,13 +64,7 @@ interface DetailsProps {
 const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
   <>
     <div className="flex flex-wrap gap-2">
-      <Button
-        icon={Box}
-        disabledReason={snapshot.size_bytes != null ? null : 'the snapshot is not complete'}
-        onClick={onCreate}
-      >
-        Create devbox
-      </Button>
+      <CreateButton snapshot={snapshot} onCreate={onCreate} />
       <Button icon={Pencil} onClick={onEdit}>
         Edit snapshot
       </Button>
@@ -120,3 +115,16 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
     </section>
   </>
 )
+
+const CreateButton = ({ snapshot, onCreate }: Pick<DetailsProps, 'snapshot' | 'onCreate'>) => {
+  const status = useSnapshotStatus(snapshot)
+  return (
+    <Button
+      icon={Box}
+      disabledReason={status === 'complete' ? null : 'the snapshot is not complete'}
+      onClick={onCreate}
+    >
+      Create devbox
+    </Button>
+  )
+}

@@ -43,7 +43,7 @@ export const DevboxUsage = ({ devbox }: { devbox: Devbox }) => {
         />
       ) : (
         <p className="text-muted">
-          {health.state === 'live' || logHasEnded ? 'This devbox reports no usage.' : 'Loading usage…'}
+          {health.state === 'live' || logHasEnded ? 'No usage over time. The log has no samples.' : 'Loading usage…'}
         </p>
       )}
       {dropped > 0 && <p className="text-sm text-muted">The oldest {formatCount(dropped)} samples are not shown.</p>}
