@@ -5,9 +5,11 @@ import { soakFaults } from './faults.ts'
 import { loseWrites } from './lost-writes.ts'
 import { streamOutput } from './output.ts'
 import { soakReceivers } from './receivers.ts'
+import { soakSlowDisk } from './slow-disk.ts'
 import { soakStorm } from './storm.ts'
 import { soakSwarm } from './swarm.ts'
 import { soakSwarmJob } from './swarm-job.ts'
+import { soakTeam } from './team.ts'
 import { walkUpstream } from './upstream.ts'
 
 /**
@@ -20,6 +22,9 @@ import { walkUpstream } from './upstream.ts'
  * - `-- faults [SECONDS]` stops the service of 50 consoles, and measures a page and a download that are read too slowly
  *   (default 60 s each)
  * - `-- receivers` kills a console while it sends alerts
+ * - `-- slow-disk` times reads during writes on a disk that takes 200 ms per flush
+ * - `-- team [--people 30] [--minutes 20]` lets people use a console at once, then kills it, restarts the service and
+ *   fills its disk; needs a build
  * - `-- axe` checks every page, dialog and menu for accessibility, in both themes at three widths
  * - `-- upstream` walks every page, dialog, menu and main action against a service written without the contract: plain,
  *   with 400 ms of latency, and with 5 % of calls failing on top
@@ -102,6 +107,8 @@ const soaks: Record<string, () => Promise<void>> = {
   storm: () => report(soakStorm()),
   faults: () => report(soakFaults(seconds)),
   receivers: () => report(soakReceivers()),
+  'slow-disk': () => report(soakSlowDisk()),
+  team: () => report(soakTeam(process.argv.slice(3))),
   upstream: async () => {
     for (const faults of [
       { latencyMs: 0, errorRate: 0 },
@@ -115,7 +122,7 @@ const soaks: Record<string, () => Promise<void>> = {
 const soak = soaks[word] ?? (Number.isInteger(rounds) && rounds > 0 ? soakService : undefined)
 if (!soak) {
   console.error(
-    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | axe | upstream]',
+    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | slow-disk | team | axe | upstream]',
   )
   process.exit(1)
 }
