@@ -43,7 +43,11 @@ export const walkUpstream = async (faults: Faults, log: (line: string) => void):
     }
     const actions = actionsOf(product.url, hosted)
     let attempts = 0
-    for (const [name, act] of actions) attempts += await attempt(page, name, act, faults.errorRate, problems)
+    for (const [name, act] of actions) {
+      const needed = await attempt(page, name, act, faults.errorRate, problems)
+      log(`${name}: ${needed === 1 ? '1 attempt' : `${needed} attempts`}`)
+      attempts += needed
+    }
     problems.push(...errors)
     log(
       `${faults.latencyMs} ms, ${faults.errorRate * 100} %: ${paths.length} pages, ${opened} dialogs and menus, ` +

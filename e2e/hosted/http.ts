@@ -113,6 +113,7 @@ export const serve = async (routes: Routes, keys: ReadonlyMap<string, Json>, fau
       if (result !== undefined) sendJson(response, 200, result)
     } catch (error) {
       if (!(error instanceof Failure)) console.error('hosted:', error)
+      if (response.headersSent) return void response.destroy()
       sendFailure(response, error instanceof Failure ? error.status : 500, (error as Error).message, nth)
     }
   }
