@@ -239,6 +239,39 @@ test('a stopped console notifies pages, finishes downloads and exits', async () 
   expect(product.output()).not.toContain(timedOut)
 })
 
+test('a drained service is announced on pages, rejects new work, and stops with its console', async ({ page }) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
+  const product = await startProduct({ DEVDECK_DATA_DIR: dataDir })
+  const { url, service, serviceUrl } = product
+  const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'busy' } })
+  const body = { command: 'touch ~/begun; until [ -e ~/go ]; do sleep 0.02; done' }
+  await service.executions.executeAsync({ params: { id }, body })
+  const hasBegun = { params: { id }, body: { command: 'test -e ~/begun' } }
+  await expect.poll(async () => (await service.executions.executeSync(hasBegun)).exit_status).toBe(0)
+  await signIn(page, product)
+  await page.goto(`${url}/axons`)
+  const token = readFileSync(join(dataDir, 'service/operator-token'), 'utf8').trim()
+  const drain = await fetch(`${serviceUrl}/local/stop`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"wait_seconds":600}',
+  })
+  expect(drain.status).toBe(200)
+  await page.goto(`${url}/devboxes`)
+  const banner = page.getByRole('region', { name: 'Planned restart' })
+  await expect(banner).toContainText(/^The service restarts once running work has finished, at the latest in 09:\d\d\./)
+  await expect(banner).toContainText('Waiting for 1 command; what still runs at the deadline is interrupted.')
+  await expect(banner).toContainText('1 devbox will start again with its disk; its shells end.')
+  await page.getByRole('button', { name: 'Create devbox' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Create devbox' }).click()
+  await expect(dialog).toContainText('The service is about to restart and accepts no new devboxes')
+  await service.files.write({ params: { id }, body: { file_path: 'go', contents: '' } })
+  expect(await product.ended).toBe(0)
+  await product.stop()
+  rmSync(dataDir, { recursive: true })
+})
+
 test('an uncaught exception stops the console and its service with exit code 1, a rejection is only logged', async () => {
   const faults = `process.once('SIGUSR2', () => {
     process.once('SIGUSR2', () => { throw new Error('on purpose') })

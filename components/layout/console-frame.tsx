@@ -34,6 +34,7 @@ import { AccountMenu, AccountName } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
 import { destinations, settingsDestinations } from './navigation.ts'
 import { usePageName } from './page-name.tsx'
+import { PlannedStopBanner } from './planned-stop.tsx'
 import { hasChangedElsewhere, savePreference } from './save-preference.ts'
 import { sessionQueries } from './session-queries.ts'
 import { useShortcuts } from './shortcuts.ts'
@@ -132,6 +133,7 @@ export const ConsoleFrame = ({
             {hasAlerts && !barCollapsed && <AlertBar onCollapse={() => collapseBar(true)} />}
             {isPolled && <PollingBanner />}
             {outageMs !== null && <ConsoleOutageBanner sinceMs={outageMs} />}
+            <PlannedStopBanner />
             <AccountChanged name={session.account.name} />
           </div>
           {session.account.isolation === 'none' && !isolationNoticeSeen && <IsolationNotice />}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { effectTexts, plannedStopTitle, sinceText } from './planned-stop-text.ts'
+
+const stop = {
+  since_ms: 1000,
+  deadline_ms: 601_000,
+  commands: 0,
+  trials: 0,
+  snapshots: 0,
+  builds: 0,
+  devboxes_restarting: 0,
+  devboxes_staying: 0,
+}
+
+test('a planned stop names its deadline, until that has passed', () => {
+  expect(plannedStopTitle(stop, 31_000)).toBe(
+    'The service restarts once running work has finished, at the latest in 09:30.',
+  )
+  expect(plannedStopTitle(stop, 601_000)).toBe('The service is restarting.')
+  expect(sinceText(stop, 31_000)).toBe(
+    'New devboxes, commands, jobs, snapshots and builds have been rejected for 30 s.',
+  )
+})
+
+test('a planned stop says what it waits for, and what restarts or stays', () => {
+  expect(effectTexts(stop)).toEqual([])
+  expect(
+    effectTexts({ ...stop, commands: 1, trials: 12, builds: 2, devboxes_restarting: 2, devboxes_staying: 1 }),
+  ).toEqual([
+    'Waiting for 1 command, 12 trials, and 2 builds; what still runs at the deadline is interrupted.',
+    '2 devboxes will start again with their disks; their shells end.',
+    '1 devbox keeps running.',
+  ])
+  expect(effectTexts({ ...stop, devboxes_restarting: 1 })).toEqual([
+    '1 devbox will start again with its disk; its shells end.',
+  ])
+})
