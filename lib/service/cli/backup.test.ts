@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
+import { hasDocker, sharedDocker } from '#lib/service/testing/docker.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 let folder: string
@@ -21,8 +22,8 @@ afterEach(async () => {
 
 const command = (...args: string[]) => runCommand(args).ended
 /** A service on a folder of its own: an isolated devbox has the host's home otherwise. */
-const serve = async (dataDir: string) => {
-  const started = runCommand(['--port', '0', '--isolation', 'none', '--engine', 'none', '--data-dir', dataDir])
+const serve = async (dataDir: string, isolation = ['--isolation', 'none', '--engine', 'none']) => {
+  const started = runCommand(['--port', '0', ...isolation, '--data-dir', dataDir])
   running.push(started)
   const baseUrl = await started.ready
   const key = readFileSync(join(dataDir, 'api-key'), 'utf8').trim()
@@ -106,6 +107,24 @@ describe('backup and restore', () => {
       const { devboxes } = await copy.devboxes.list({ query: { status: 'failure' } })
       expect(devboxes).toEqual([])
     }
+  })
+
+  it.skipIf(!hasDocker)('list what has its disk in a container engine', async () => {
+    const docker = await sharedDocker()
+    const image = await docker.image('base')
+    const client = await serve(path('service'), ['--isolation', 'container', '--engine', docker.url, '--image', image])
+    const { id } = await client.devboxes.createAndAwaitRunning({ body: { name: 'box' } })
+    const snapshot = await client.snapshots.create({ params: { id }, body: {} })
+    const titles = [`  devbox box (${id})`, `  snapshot ${snapshot.id}`]
+    const { stderr } = await command('backup', path('all.tar'), '--data-dir', path('service'))
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^2 of the devboxes, .* this backup doesn't/),
+      ...titles,
+    ])
+    const restored = await command('restore', path('all.tar'), '--data-dir', path('there'))
+    expect(restored.stderr.trimEnd().split('\n').slice(1)).toEqual(titles)
+    await client.snapshots.delete({ params: { id: snapshot.id } })
+    await client.devboxes.shutdown({ params: { id } })
   })
 
   it('refuse what would overwrite data or is no backup', async () => {

@@ -28,6 +28,8 @@ interface Manifest {
   create_time_ms: number
   /** Devboxes, snapshots and blueprints whose disks are in a container engine, not in the backup. */
   elsewhere: number
+  /** Missing in backups by older releases. */
+  elsewhere_names?: readonly string[]
 }
 
 /**
@@ -58,13 +60,14 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
       version: packageJson.version,
       schema: schemaVersion,
       create_time_ms: Date.now(),
-      elsewhere,
+      elsewhere: elsewhere.length,
+      elsewhere_names: elsewhere,
     }
     writeFileSync(join(staging, manifestName), `${JSON.stringify(manifest, null, 2)}\n`)
     await add('.', staging, [manifestName])
     renameSync(part, file)
     for (const warning of warnings) console.error(warning)
-    if (elsewhere > 0) console.error(`${elsewhereText(elsewhere)}, which this backup doesn't include`)
+    reportElsewhere('this backup', manifest)
     const what = consoleDir === undefined ? 'the service' : 'the service and the console'
     console.log(`Backed up ${what} to ${file} (${sizeText(statSync(file).size)}). It contains keys: keep it private`)
   } finally {
@@ -100,14 +103,19 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
     for (const name of consoleNames) renameSync(join(unpacked, 'console', name), join(consoleDir, name))
     const made = new Date(manifest.create_time_ms).toISOString()
     console.log(`Restored the backup of ${made} to ${consoleNames.length > 0 ? consoleDir : dataDir}`)
-    if (manifest.elsewhere > 0) console.error(`${elsewhereText(manifest.elsewhere)}, which the backup doesn't include`)
+    reportElsewhere('the backup', manifest)
   } finally {
     rmSync(unpacked, { recursive: true, force: true })
   }
 }
 
-const elsewhereText = (count: number) =>
-  `${count} of the devboxes, snapshots and blueprints have their disks in a container engine`
+const reportElsewhere = (backup: string, { elsewhere, elsewhere_names = [] }: Manifest) => {
+  if (elsewhere === 0) return
+  console.error(
+    `${elsewhere} of the devboxes, snapshots and blueprints have their disks in a container engine, which ${backup} doesn't include`,
+  )
+  for (const name of elsewhere_names) console.error(`  ${name}`)
+}
 
 type Add = (prefix: string, folder: string, paths: readonly string[]) => Promise<void>
 
@@ -135,9 +143,9 @@ const copyAxons = async (dataDir: string, staging: string) => {
 
 /**
  * The database goes last, with all that it names: what was created while the disks were copied is added first. Returns
- * the number of disks that are in a container engine.
+ * what has its disk in a container engine.
  */
-const addDatabase = async (dataDir: string, staging: string, add: Add): Promise<number> => {
+const addDatabase = async (dataDir: string, staging: string, add: Add): Promise<string[]> => {
   const copy = join(staging, databaseName)
   const done = new Set(['devboxes', 'snapshots', 'objects', 'blueprints'].flatMap((kind) => existing(dataDir, kind)))
   for (let round = 0; round < maxRounds; round++) {
@@ -156,25 +164,27 @@ const addDatabase = async (dataDir: string, staging: string, add: Add): Promise<
   throw new StartError('Devboxes and snapshots are created and deleted faster than they can be copied; try again later')
 }
 
-const disksOf = (file: string): { local: string[]; elsewhere: number } => {
+const disksOf = (file: string): { local: string[]; elsewhere: string[] } => {
   const database = openDatabase(file)
   try {
     const rows = database
       .prepare(`
-        SELECT 'devboxes/' || id AS path, engine FROM devboxes WHERE status NOT IN ('shutdown', 'failure', 'queued', 'provisioning')
-        UNION ALL SELECT 'snapshots/' || id, engine FROM snapshots WHERE status = 'complete'
-        UNION ALL SELECT 'objects/' || id, 'local' FROM objects WHERE state = 'READ_ONLY'
-        UNION ALL SELECT 'blueprints/' || id, iif(image IS NULL, 'local', 'container') FROM blueprints
+        SELECT 'devboxes/' || id AS path, engine, 'devbox ' || coalesce(name || ' (' || id || ')', id) AS title FROM devboxes WHERE status NOT IN ('shutdown', 'failure', 'queued', 'provisioning')
+        UNION ALL SELECT 'snapshots/' || id, engine, 'snapshot ' || coalesce(name || ' (' || id || ')', id) FROM snapshots WHERE status = 'complete'
+        UNION ALL SELECT 'objects/' || id, 'local', '' FROM objects WHERE state = 'READ_ONLY'
+        UNION ALL SELECT 'blueprints/' || id, iif(image IS NULL, 'local', 'container'), 'blueprint ' || name || ' (' || id || ')' FROM blueprints
           WHERE state = 'created' AND status = 'build_complete'`)
-      .all() as { path: string; engine: string }[]
+      .all() as { path: string; engine: string; title: string }[]
     return {
       local: rows.filter(({ engine }) => engine === 'local').map(({ path }) => path),
-      elsewhere: rows.filter(({ engine }) => engine !== 'local').length,
+      elsewhere: rows.filter(({ engine }) => engine !== 'local').map(({ title }) => printable(title)),
     }
   } finally {
     database.close()
   }
 }
+
+const printable = (text: string) => text.replaceAll(/\p{C}/gu, '\u{fffd}')
 
 const existing = (dataDir: string, kind: string) => namesIn(join(dataDir, kind)).map((name) => `${kind}/${name}`)
 

@@ -350,7 +350,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     report: (sentence: string) => void,
   ): Promise<ContainerBox | BoxEnd | undefined> => {
     const found = await inspect(containerName(spec.devboxId)).catch(ifMissing)
-    if (!found) return { cause: 'The container was removed while the service was stopped' }
+    if (!found) return { cause: 'The container is missing from the container engine' }
     if (!found.State.Running) return undefined
     const { Id: containerId, Image: Id, Config } = found
     if (runOf(spec) || !(await isConnected(found, spec))) {
