@@ -240,9 +240,8 @@ test('a stopped console notifies pages, finishes downloads and exits', async () 
 })
 
 test('a drained service is announced on pages, rejects new work, and stops with its console', async ({ page }) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-e2e-'))
-  const product = await startProduct({ DEVDECK_DATA_DIR: dataDir })
-  const { url, service, serviceUrl } = product
+  const product = await startProduct()
+  const { url, service, serviceUrl, dataDir } = product
   const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'busy' } })
   const body = { command: 'touch ~/begun; until [ -e ~/go ]; do sleep 0.02; done' }
   await service.executions.executeAsync({ params: { id }, body })
@@ -269,7 +268,6 @@ test('a drained service is announced on pages, rejects new work, and stops with 
   await service.files.write({ params: { id }, body: { file_path: 'go', contents: '' } })
   expect(await product.ended).toBe(0)
   await product.stop()
-  rmSync(dataDir, { recursive: true })
 })
 
 test('an uncaught exception stops the console and its service with exit code 1, a rejection is only logged', async () => {

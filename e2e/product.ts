@@ -15,6 +15,8 @@ export interface Product {
   signInLink: string
   serviceUrl: string
   apiKey: string
+  /** Of the console; removed by `stop`. */
+  dataDir: string
   /** Client that calls the service directly. */
   service: Client
   /** Process id of `npm start`. */
@@ -62,6 +64,7 @@ export const startProduct = async (environment: Record<string, string> = {}): Pr
     signInLink,
     serviceUrl,
     apiKey,
+    dataDir,
     pid: child.pid ?? 0,
     service: createClient({ baseUrl: serviceUrl, headers: { authorization: `Bearer ${apiKey}` } }),
     output: () => output,

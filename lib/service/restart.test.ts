@@ -158,8 +158,11 @@ describe.each([
     await start()
     expect(await result(id, away)).toEqual({ status: 6, stdout: numbers(5000), stderr: '' })
     expect(await result(id, flooding)).toEqual({ status: 0, stdout: numbers(1_000_000), stderr: 'end\n' })
-    // As it stops.
-    const { stdout, stderr } = await stop('SIGTERM')
+    // As it stops, for which it doesn't wait for them.
+    const drained = await runCommand(['drain', '--for', '10m', '--data-dir', dataDir]).ended
+    expect(drained.stdout).toBe('Nothing is running that the stop would interrupt\nThe service has stopped\n')
+    const { code, stdout, stderr } = await service.ended
+    expect(code).toBe(0)
     expect(stdout + stderr).toContain('1 devbox kept running')
     await start()
     await untilRunning(id)

@@ -29,3 +29,24 @@ it('gives slots to the account, then the job, with the fewest running trials', a
   for (const end of [endFirst, endThird, endSecond]) await end()
   expect(started.slice(3)).toEqual(['b1', 'a2', 'a1'])
 })
+
+it('starts no trials once paused, and says why they wait', async () => {
+  const slots = new TrialSlots(2)
+  const { signal } = new AbortController()
+  const owner = { account: 'a', job: 'a1', needs: [], devboxIds: [] }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = slots.run(signal, owner, () => promise)
+  slots.pause()
+  let isStarted = false
+  void slots.run(signal, owner, async () => {
+    isStarted = true
+  })
+  resolve()
+  await first
+  await new Promise((next) => setImmediate(next))
+  expect(isStarted).toBe(false)
+  expect(slots.waiting('a1')).toEqual({
+    count: 1,
+    reason: ': the service is about to restart and continues the job afterwards',
+  })
+})

@@ -57,9 +57,11 @@ export class LiveExecution {
     this.stdin = record.attach_stdin === 1 ? new Stdin() : undefined
   }
 
-  /** True once it has started where the next service finds it. */
+  /** Whether the next service continues it, or starts it if it is queued. */
   get outlivesService(): boolean {
-    return this.#process?.held !== undefined
+    if (this.#process) return this.#process.held !== undefined
+    const { devbox } = this.#options
+    return !('box' in devbox) || devbox.box.survivors !== undefined
   }
 
   get ended(): Promise<number> {
