@@ -5,9 +5,9 @@ test('a devbox is created from a preset in two clicks, and the form checks sizes
   signedIn: page,
   product,
 }) => {
-  await open(page, `${product.url}/devboxes`)
-  await page.getByRole('button', { name: 'Create devbox from a preset' }).first().click()
-  await page.getByRole('menuitem', { name: /Small, 1 hour/ }).click()
+  await open(page, product.url)
+  await page.getByRole('button', { name: 'Create devbox from a preset' }).click()
+  await page.getByRole('menuitem', { name: 'Small, 1 hour 1 CPU, 2 GB, 4 GB disk' }).click()
   await page.waitForURL(/\/devboxes\/dbx_\w+\/terminal/)
   await untilPrompt(page)
   const id = /dbx_\w+/.exec(page.url())?.[0] ?? ''

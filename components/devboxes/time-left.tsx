@@ -11,6 +11,8 @@ import { unattendedEnd } from '#lib/protocol/devbox-ends.ts'
 /** Minutes, then a countdown, then "due". `brief` is for a list column. */
 export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean }) => {
   const { at_ms, cause, is_at_least, deletesDisk } = left
+  // The last use that a service reports may be slightly early.
+  const isEstimate = cause === 'idle'
   const leftMs = (nowMs: number) => timeLeftMs(at_ms, nowMs)
   const urgency = useClock((nowMs) => urgencyOfTime(leftMs(nowMs), deletesDisk), 'neutral')
   const isDue = useClock((nowMs) => leftMs(nowMs) === 0, false)
@@ -21,7 +23,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
         'tabular inline-flex shrink-0 items-baseline justify-end gap-1 whitespace-nowrap',
         timeClasses[urgency],
       )}
-      title={`${describeEnd(left)}${is_at_least ? ', no earlier than' : ', at'} ${isoTime(at_ms) ?? 'an unknown time'}`}
+      title={`${describeEnd(left)}${is_at_least ? ', no earlier than' : isEstimate ? ', at about' : ', at'} ${isoTime(at_ms) ?? 'an unknown time'}`}
     >
       {isDue ? (
         dueText(left, brief)
@@ -30,7 +32,7 @@ export const TimeLeftText = ({ left, brief }: { left: TimeLeft; brief?: boolean 
           {(!brief || is_at_least) && (
             <span className="text-sm">
               {!brief && `${verb(left)} in`}
-              {is_at_least && ' at least'}
+              {is_at_least ? ' at least' : isEstimate && ' about'}
             </span>
           )}
           {urgency === 'neutral' ? minutes : <Countdown deadlineMs={at_ms} />}

@@ -1,4 +1,5 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { AppRouterContext } from 'next/dist/shared/lib/app-router-context.shared-runtime'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, it } from 'vitest'
 import { Overview } from './overview.tsx'
@@ -7,7 +8,9 @@ import { type DevboxTotals, overviewQueries } from './queries.ts'
 const shownWith = (client: QueryClient) =>
   renderToStaticMarkup(
     <QueryClientProvider client={client}>
-      <Overview serviceUrl="http://127.0.0.1:1" account="acc_1" demo={{ state: 'none', items: [], problem: null }} />
+      <AppRouterContext value={{} as never}>
+        <Overview serviceUrl="http://127.0.0.1:1" account="acc_1" demo={{ state: 'none', items: [], problem: null }} />
+      </AppRouterContext>
     </QueryClientProvider>,
   )
     .replace(/<[^>]*>/g, ' ')

@@ -7,6 +7,7 @@ import { Countdown } from '#components/alerts/countdown.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { agentRows, progressOf, shortEta } from '#components/benchmarks/job-figures.ts'
 import { Progress } from '#components/benchmarks/score.tsx'
+import { CreateDevbox } from '#components/devboxes/create/create-devbox-button.tsx'
 import { devboxesPath } from '#components/devboxes/search-params.ts'
 import { DevboxStatusBadge } from '#components/devboxes/status.tsx'
 import { type TimeLeft, TimeLeftText, timeLeftOf } from '#components/devboxes/time-left.tsx'
@@ -49,7 +50,7 @@ export const Overview = ({ serviceUrl, account, demo: initialData }: OverviewPro
   const { data: demo } = useQuery({ ...demoQueries.view(), initialData })
   return (
     <>
-      <PageHeader title="Overview" />
+      <PageHeader title="Overview" actions={<CreateDevbox />} />
       <StaleNotice query={devboxes} />
       <FirstRun account={account} demo={demo} />
       <DemoData demo={demo} />
@@ -247,11 +248,7 @@ const OwnDevboxes = () => {
         rows={lists[1] && rows}
         total={total}
         what="Devboxes"
-        none={
-          totals && totals.trials > 0
-            ? 'Only trial devboxes.'
-            : 'No devboxes yet. Create one on the devboxes page, or from a shell.'
-        }
+        none={totals && totals.trials > 0 ? 'Only trial devboxes.' : 'No devboxes yet.'}
       >
         {({ devbox, left }: OwnDevbox) => (
           <Item key={devbox.id} href={paths.devbox(devbox.id)} name={devbox.name}>

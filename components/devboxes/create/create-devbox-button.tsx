@@ -1,6 +1,7 @@
 'use client'
 import { useMutation } from '@tanstack/react-query'
 import { ChevronDown, Plus } from 'lucide-react'
+import dynamic from 'next/dynamic'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
@@ -15,8 +16,22 @@ import { devboxMutations } from '../queries.ts'
 import { presets } from './presets.ts'
 import { readTemplates } from './templates.ts'
 
+const CreateDevboxDialog = dynamic(async () => (await import('./create-devbox-dialog.tsx')).CreateDevboxDialog)
+
 interface CreateDevboxButtonProps {
   onOpenForm: () => void
+}
+
+/** The button with its own form, for pages that have only one. */
+export const CreateDevbox = () => {
+  // Undefined until the dialog is first opened; after that it stays mounted and keeps what was typed.
+  const [isCreating, setIsCreating] = useState<boolean>()
+  return (
+    <>
+      <CreateDevboxButton onOpenForm={() => setIsCreating(true)} />
+      {isCreating !== undefined && <CreateDevboxDialog open={isCreating} onOpenChange={setIsCreating} />}
+    </>
+  )
 }
 
 /** Opens the form, or creates a devbox from a preset or a template at once. */
@@ -31,7 +46,7 @@ export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
     })
   const itemOf = ({ name, body }: { name: string; body: DevboxCreate }): MenuItem => ({
     label: name,
-    hint: body.launch_parameters?.resource_size_request ? sizeText(body) : undefined,
+    hint: sizeText(body),
     onSelect: () => start(name, body),
   })
   const items: MenuItem[] = [
@@ -63,7 +78,9 @@ export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
   )
 }
 
-const sizeText = ({ launch_parameters }: DevboxCreate) => {
-  const { cpuCores, memoryGb } = resourcesOf(launch_parameters ?? {})
-  return `${cpuCores} CPU, ${memoryGb} GB`
+/** Undefined for the default size, which services choose. */
+const sizeText = ({ launch_parameters: launch }: DevboxCreate): string | undefined => {
+  if (!launch?.resource_size_request) return undefined
+  const { cpuCores, memoryGb, diskGb } = resourcesOf(launch)
+  return `${cpuCores} CPU, ${memoryGb} GB, ${diskGb} GB disk`
 }

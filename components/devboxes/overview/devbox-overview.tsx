@@ -117,6 +117,11 @@ const DevboxFacts = () => {
       {launch.keep_alive_time_seconds != null && (
         <Fact label="Keep-alive time">{formatDurationMs(launch.keep_alive_time_seconds * 1000)}</Fact>
       )}
+      {devbox.last_used_ms != null && (
+        <Fact label="Last used">
+          <RelativeTime ms={devbox.last_used_ms} />
+        </Fact>
+      )}
       <Fact label="Size">{sizeText(launch)}</Fact>
       {devbox.node && <NodeFact devbox={devbox} node={devbox.node} />}
       {launch.architecture && <Fact label="Architecture">{launch.architecture}</Fact>}

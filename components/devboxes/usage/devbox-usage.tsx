@@ -1,6 +1,7 @@
 'use client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'next/navigation'
+import { alertQueries } from '#components/alerts/queries.ts'
 import { sessionQueries } from '#components/layout/session-queries.ts'
 import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { InlineError } from '#components/ui/error-state.tsx'
@@ -12,7 +13,7 @@ import { useDevboxLog } from '../log/use-devbox-log.tsx'
 import { devboxQueries } from '../queries.ts'
 import { devboxUsage } from './resource-usage.ts'
 import { UsageCharts } from './usage-charts.tsx'
-import { snapshotEvents, stateEvents } from './usage-window.ts'
+import { evictionEvents, snapshotEvents, stateEvents } from './usage-window.ts'
 
 const parameter = 'usage'
 
@@ -27,10 +28,16 @@ export const DevboxUsage = ({ devbox }: { devbox: Devbox }) => {
     ...list
   } = snapshotQueries.list({ devbox_id: id, limit: 100, include_total_count: false })
   const { data: snapshots } = useInfiniteQuery({ ...list, enabled: samples.length > 0 })
+  const { data: alerts } = useQuery(alertQueries.ofDevbox(id))
   const { data: session } = useQuery(sessionQueries.get())
   // Only the local service's default size is known.
   const hasSize = launch_parameters.resource_size_request != null || session?.service.embedded === true
-  const events = [...stateEvents(devbox), ...commands, ...snapshotEvents(snapshots?.pages.flatMap(rowsOf) ?? [])]
+  const events = [
+    ...stateEvents(devbox),
+    ...commands,
+    ...snapshotEvents(snapshots?.pages.flatMap(rowsOf) ?? []),
+    ...evictionEvents(alerts ?? []),
+  ]
   return (
     <div className="space-y-4">
       {samples.length > 0 ? (

@@ -264,10 +264,16 @@ const Chart = ({ measure, samples, events, window, limit, pointerMs, onPoint, on
             key={at}
             x1={x(atMs)}
             x2={x(atMs)}
-            y1={kind === 'state' ? top : bottom + 1}
-            y2={kind === 'state' ? bottom : kind === 'exit' ? bottom + 4 : height}
-            className={kind === 'state' ? 'stroke-(--muted) opacity-60' : 'stroke-(--muted)'}
-            strokeDasharray={kind === 'state' ? '1 2' : undefined}
+            y1={spansChart(kind) ? top : bottom + 1}
+            y2={spansChart(kind) ? bottom : kind === 'exit' ? bottom + 4 : height}
+            className={
+              kind === 'eviction'
+                ? 'stroke-(--attention)'
+                : spansChart(kind)
+                  ? 'stroke-(--muted) opacity-60'
+                  : 'stroke-(--muted)'
+            }
+            strokeDasharray={spansChart(kind) ? '1 2' : undefined}
           >
             <title>{`${label}, ${formatTimeOfDay(atMs).slice(0, 8)}`}</title>
           </line>
@@ -303,6 +309,8 @@ const Chart = ({ measure, samples, events, window, limit, pointerMs, onPoint, on
     </figure>
   )
 }
+
+const spansChart = (kind: UsageEvent['kind']) => kind === 'state' || kind === 'eviction'
 
 const nearest = (reported: readonly { atMs: number; value: number }[], atMs: number) =>
   reported.reduce<{ atMs: number; value: number } | undefined>(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { commandEvents, fitted, stateEvents, statisticsOf, textOf, windowOf } from './usage-window.ts'
+import { commandEvents, evictionEvents, fitted, stateEvents, statisticsOf, textOf, windowOf } from './usage-window.ts'
 
 const minute = 60_000
 const all = { fromMs: 0, toMs: 120 * minute }
@@ -34,6 +34,16 @@ it('mean, 95th percentile and maximum of equally spaced samples', () => {
   expect(statisticsOf(values)).toEqual({ mean: 10.5, p95: 19, max: 20 })
   expect(statisticsOf([3])).toEqual({ mean: 3, p95: 3, max: 3 })
   expect(statisticsOf([])).toBeUndefined()
+})
+
+it('an eviction is an event when it is announced, and at its deadline if it suspended the devbox', () => {
+  const eviction = { kind: 'eviction', first_heard_ms: 1, deadline_ms: 9 } as const
+  expect(evictionEvents([{ ...eviction, state: 'ended' }])).toEqual([
+    { atMs: 1, kind: 'eviction', label: 'Eviction announced' },
+    { atMs: 9, kind: 'eviction', label: 'Evicted' },
+  ])
+  expect(evictionEvents([{ ...eviction, state: 'cancelled' }])).toHaveLength(1)
+  expect(evictionEvents([{ ...eviction, kind: 'failure', state: 'ended' }])).toEqual([])
 })
 
 it('states, commands and exits are events', () => {

@@ -1,5 +1,6 @@
 import type { Devbox } from '#lib/contract/devboxes.ts'
 import type { LogRecord } from '#lib/contract/logs.ts'
+import type { Alert } from '#lib/protocol/alerts.ts'
 
 /** A span of time that all charts show. */
 export interface Window {
@@ -61,7 +62,7 @@ export const statisticsOf = (values: readonly number[]): Statistics | undefined 
 /** Something that happened to the devbox and may explain its usage. */
 export interface UsageEvent {
   atMs: number
-  kind: 'state' | 'command' | 'exit' | 'snapshot'
+  kind: 'state' | 'command' | 'exit' | 'snapshot' | 'eviction'
   label: string
 }
 
@@ -76,6 +77,17 @@ export const snapshotEvents = (snapshots: readonly { create_time_ms: number; nam
     kind: 'snapshot',
     label: name ? `Snapshot ${name}` : 'Snapshot',
   }))
+
+/** When each eviction was announced, and the deadlines that suspended the devbox. */
+export const evictionEvents = (
+  alerts: readonly Pick<Alert, 'kind' | 'state' | 'first_heard_ms' | 'deadline_ms'>[],
+): UsageEvent[] =>
+  alerts
+    .filter(({ kind }) => kind === 'eviction')
+    .flatMap(({ state, first_heard_ms, deadline_ms }): UsageEvent[] => [
+      { atMs: first_heard_ms, kind: 'eviction', label: 'Eviction announced' },
+      ...(state === 'ended' ? [{ atMs: deadline_ms, kind: 'eviction', label: 'Evicted' } as const] : []),
+    ])
 
 const maxLabelLength = 120
 
