@@ -1,7 +1,7 @@
 'use client'
 import { useQuery } from '@tanstack/react-query'
 import { useWatch } from 'react-hook-form'
-import { mountQueries } from '#components/devboxes/create/mount-queries.ts'
+import { choiceQueries } from '#components/devboxes/create/choice-queries.ts'
 import { FormSelectField, FormTextareaField, FormTextField } from '#components/record/form-controls.tsx'
 import { useRequestForm } from '#components/record/use-request-form.ts'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
@@ -132,7 +132,7 @@ type Control = ReturnType<typeof useRequestForm<AgentValues, AgentCreate, Agent>
 
 /** A list to choose from, or a text field where the service has no list. */
 const ObjectField = ({ control }: { control: Control }) => {
-  const { data, isError } = useQuery(mountQueries.objects())
+  const { data, isError } = useQuery(choiceQueries.objects(''))
   if (isError) return <FormTextField control={control} name="target" label="Object ID" mono />
   return (
     <FormSelectField
@@ -141,8 +141,8 @@ const ObjectField = ({ control }: { control: Control }) => {
       label="Object"
       hint="An archive of the agent"
       options={[
-        { value: '', label: !data ? 'Loading' : data.length > 0 ? 'Select an object' : 'None available' },
-        ...(data ?? []),
+        { value: '', label: !data ? 'Loading' : data.rows.length > 0 ? 'Select an object' : 'None available' },
+        ...(data?.rows.map(({ id, name }) => ({ value: id, label: name })) ?? []),
       ]}
     />
   )

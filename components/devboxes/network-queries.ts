@@ -1,12 +1,10 @@
-import { mutationOptions, type QueryClient, queryOptions } from '@tanstack/react-query'
+import { mutationOptions, type QueryClient } from '@tanstack/react-query'
 import { browserApi } from '#lib/browser/api/browser-api.ts'
 import type { Devbox } from '#lib/contract/devboxes.ts'
-import { networkPolicies } from '#lib/contract/network-policies.ts'
-import { maxPageSize } from '#lib/contract/page-sizes.ts'
 import { type Tunnel, type TunnelOptions, tunnels } from '#lib/contract/tunnels.ts'
 import { devboxKeys } from './query-keys.ts'
 
-const pageApi = browserApi({ networkPolicies, tunnels })
+const pageApi = browserApi({ tunnels })
 
 export const tunnelMutations = {
   enable: () =>
@@ -30,12 +28,3 @@ export const tunnelMutations = {
 
 const cacheTunnel = (client: QueryClient, id: string, tunnel: Tunnel | null) =>
   client.setQueryData<Devbox>(devboxKeys.one(id), (devbox) => devbox && { ...devbox, tunnel })
-
-export const networkPolicyQueries = {
-  all: () =>
-    queryOptions({
-      queryKey: ['network-policies', 'all'] as const,
-      queryFn: ({ signal }) => pageApi.networkPolicies.list({ query: { limit: maxPageSize }, signal }),
-      staleTime: 30_000,
-    }),
-}

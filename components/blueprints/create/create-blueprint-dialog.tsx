@@ -7,13 +7,14 @@ import { useEffect, useRef } from 'react'
 import { type Control, Controller, FormProvider, useForm, useWatch } from 'react-hook-form'
 import { jobPartQueries } from '#components/benchmarks/create/queries.ts'
 import { FieldGroup, FormRows, FormText } from '#components/devboxes/create/form-fields.tsx'
+import { moreLaunchFields } from '#components/devboxes/create/form-schema.ts'
 import {
   CustomSizeFields,
   FileRows,
   KeepAliveFields,
   LaunchCommandsField,
+  MoreLaunchFields,
   NetworkPolicyField,
-  OtherLaunchParameters,
   OtherParameters,
   SizeField,
 } from '#components/devboxes/create/form-sections.tsx'
@@ -133,7 +134,7 @@ export const CreateBlueprintDialog = ({ open, onOpenChange, like }: CreateBluepr
             'idle',
             'idleSeconds',
             'networkPolicy',
-            'otherParameters',
+            ...moreLaunchFields,
           ]}
         >
           <SizeField />
@@ -141,7 +142,7 @@ export const CreateBlueprintDialog = ({ open, onOpenChange, like }: CreateBluepr
           <LaunchCommandsField />
           <KeepAliveFields />
           <NetworkPolicyField />
-          <OtherLaunchParameters />
+          <MoreLaunchFields title="More launch parameters" />
         </FieldGroup>
         <MetadataField />
         <OtherBuildParameters control={form.control} onRemove={() => form.setValue('otherBuild', {})} />

@@ -28,12 +28,14 @@ import {
 import {
   EnvironmentFields,
   LifetimeFields,
+  MoreLaunchFields,
   NetworkFields,
   SourceFields,
   StartFields,
   TemplateFields,
 } from './form-sections.tsx'
 import { MountFields } from './mount-fields.tsx'
+import { ProxyFields } from './proxy-fields.tsx'
 
 export interface CreateDevboxDialogProps {
   open: boolean
@@ -109,6 +111,8 @@ export const CreateDevboxDialog = ({
         <MountFields />
         <LifetimeFields />
         <NetworkFields />
+        <ProxyFields />
+        <MoreLaunchFields />
         <RequestTools />
       </FormProvider>
     </FormDialog>

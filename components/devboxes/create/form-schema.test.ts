@@ -35,13 +35,32 @@ describe('the form', () => {
       ],
       tunnel: 'authenticated',
       networkPolicy: 'npl_1',
-      otherParameters: { available_ports: [8080] },
+      gateways: [{ variable: 'GITHUB', config: 'gwc_1', secret: 'TOKEN' }],
+      mcpServers: [{ variable: 'MCP_TOKEN', config: 'search', secret: 'TOKEN' }],
+      architecture: 'arm64',
+      tier: 'flex',
+      ports: '8080, 3000',
+      username: 'me',
+      uid: '1001',
+      services: 'db',
+      suspendCommands: 'make stop',
+      resumeOn: 'http axon_event',
+      otherParameters: { lifecycle: { lifecycle_hooks: { suspend_deadline_ms: 500 } } },
     }
     const body = parse(values).data
     expect(body?.launch_parameters).toMatchObject({
       custom_cpu_cores: 0.5,
       after_idle: { idle_time_seconds: 60, on_idle: 'suspend' },
-      available_ports: [8080],
+      available_ports: [8080, 3000],
+      user_parameters: { username: 'me', uid: 1001 },
+      lifecycle: {
+        lifecycle_hooks: { suspend_commands: ['make stop'], suspend_deadline_ms: 500 },
+        resume_triggers: { http: true, axon_event: true },
+      },
+    })
+    expect(body).toMatchObject({
+      gateways: { GITHUB: { gateway: 'gwc_1', secret: 'TOKEN' } },
+      mcp: { MCP_TOKEN: { mcp_config: 'search', secret: 'TOKEN' } },
     })
     expect(formValuesOf(body ?? {})).toEqual(values)
   })
@@ -74,6 +93,9 @@ describe('the form', () => {
     const file = { path: 'a', content: '' }
     expect(problems({ files: [file, file] }).files).toBe('a is listed twice')
     expect(problems({ mounts: [{ type: 'object_mount', id: 'obj_1', path: ' ' }] }).mounts).toContain('path')
+    expect(problems({ ports: '80, x' })).toEqual({ ports: 'Enter numbers from 1 to 65535' })
+    expect(problems({ uid: '0' })).toEqual({ username: 'Enter the name of the user' })
+    expect(problems({ gateways: [{ variable: 'A', config: '', secret: '' }] }).gateways).toContain('row 1')
     expect(problems({ secrets: [{ key: '', value: 'x' }] }).secrets).toContain('no key')
   })
 })

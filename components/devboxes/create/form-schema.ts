@@ -21,6 +21,15 @@ export interface MountRow {
   path: string
 }
 
+/** A gateway by the prefix of its variables, or an MCP server by its variable. */
+export interface ProxyRow {
+  variable: string
+  /** Name or id of the config. */
+  config: string
+  /** Name or id. */
+  secret: string
+}
+
 export interface DevboxFormValues {
   name: string
   source: 'empty' | 'snapshot' | 'blueprint'
@@ -47,6 +56,16 @@ export interface DevboxFormValues {
   mounts: MountRow[]
   tunnel: '' | NonNullable<TunnelOptions['auth_mode']>
   networkPolicy: string
+  gateways: ProxyRow[]
+  mcpServers: ProxyRow[]
+  architecture: '' | NonNullable<LaunchParameters['architecture']>
+  tier: '' | NonNullable<LaunchParameters['provisioning_tier']>
+  ports: string
+  username: string
+  uid: string
+  services: string
+  suspendCommands: string
+  resumeOn: '' | 'http' | 'axon_event' | 'http axon_event'
   /** Launch parameters without a field, copied from another devbox. */
   otherParameters: Partial<LaunchParameters>
 }
@@ -73,6 +92,16 @@ export const emptyValues: DevboxFormValues = {
   mounts: [],
   tunnel: '',
   networkPolicy: '',
+  gateways: [],
+  mcpServers: [],
+  architecture: '',
+  tier: '',
+  ports: '',
+  username: '',
+  uid: '',
+  services: '',
+  suspendCommands: '',
+  resumeOn: '',
   otherParameters: {},
 }
 
@@ -90,8 +119,21 @@ export type LaunchValues = Pick<
   | 'idleSeconds'
   | 'launchCommands'
   | 'networkPolicy'
-  | 'otherParameters'
+  | (typeof moreLaunchFields)[number]
 >
+
+/** Under "More" in forms. */
+export const moreLaunchFields = [
+  'architecture',
+  'tier',
+  'ports',
+  'username',
+  'uid',
+  'services',
+  'suspendCommands',
+  'resumeOn',
+  'otherParameters',
+] as const
 
 export const launchParametersOf = (
   values: LaunchValues,
@@ -136,7 +178,15 @@ export const launchParametersOf = (
     if (found && custom[found.field] !== undefined) fail(customFields[found.field], sizeProblems[found.field](custom))
   }
   if (values.idle) require('idleSeconds', 'Enter the idle time')
-  const launchCommands = values.launchCommands.split('\n').filter((line) => line.trim() !== '')
+  const launchCommands = linesOf(values.launchCommands)
+  const ports = wordsOf(values.ports).map(Number)
+  if (ports.some((port) => !Number.isInteger(port) || port < 1 || port > 65_535))
+    fail('ports', 'Enter numbers from 1 to 65535')
+  const username = values.username.trim()
+  const hasUser = username !== '' || values.uid.trim() !== ''
+  if (hasUser && username === '') fail('username', 'Enter the name of the user')
+  if (hasUser && !/^\d{1,10}$/.test(values.uid.trim())) fail('uid', 'Enter the number of the user')
+  const services = wordsOf(values.services)
   const idleSeconds = values.idle ? secondsOf('idleSeconds', maxIdleSeconds) : undefined
   return definedOnly({
     ...values.otherParameters,
@@ -146,7 +196,28 @@ export const launchParametersOf = (
     after_idle: values.idle && idleSeconds ? { idle_time_seconds: idleSeconds, on_idle: values.idle } : undefined,
     launch_commands: launchCommands.length > 0 ? launchCommands : undefined,
     network_policy_id: values.networkPolicy.trim() || undefined,
+    architecture: values.architecture || undefined,
+    provisioning_tier: values.tier || undefined,
+    available_ports: ports.length > 0 ? ports : undefined,
+    user_parameters: hasUser ? { username, uid: Number(values.uid) } : undefined,
+    required_services: services.length > 0 ? services : undefined,
+    lifecycle: lifecycleOf(values),
   })
+}
+
+const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
+const wordsOf = (text: string) => text.split(/[\s,]+/).filter((word) => word !== '')
+
+const lifecycleOf = ({ suspendCommands, resumeOn, otherParameters: { lifecycle } }: LaunchValues) => {
+  const commands = linesOf(suspendCommands)
+  const hooks = { ...lifecycle?.lifecycle_hooks, ...(commands.length > 0 && { suspend_commands: commands }) }
+  return unlessEmpty(
+    definedOnly({
+      ...lifecycle,
+      lifecycle_hooks: unlessEmpty(hooks),
+      resume_triggers: unlessEmpty(Object.fromEntries(wordsOf(resumeOn).map((trigger) => [trigger, true]))),
+    }),
+  )
 }
 
 /** The API has no limit; a longer time is more likely a typo. */
@@ -187,6 +258,30 @@ const mountsOf = (rows: readonly MountRow[], fail: (message: string) => void) =>
   )
 }
 
+const proxiesOf = <Config extends 'gateway' | 'mcp_config'>(
+  rows: readonly ProxyRow[],
+  config: Config,
+  fail: (message: string) => void,
+) => {
+  const named = rows.map((row) => ({ ...row, variable: row.variable.trim() }))
+  const missing = named.findIndex((row) => !row.variable || !row.config.trim() || !row.secret.trim()) + 1
+  const variables = named.map(({ variable }) => variable)
+  const duplicate = variables.find((variable, at) => variables.indexOf(variable) !== at)
+  if (missing) fail(`Fill in all fields of row ${missing}`)
+  else if (duplicate !== undefined) fail(`${duplicate} is listed twice`)
+  return unlessEmpty(
+    Object.fromEntries(
+      named.map((row) => [row.variable, { [config]: row.config.trim(), secret: row.secret.trim() }] as const),
+    ),
+  )
+}
+
+const proxyRowsOf = (map: Record<string, unknown> | null | undefined): ProxyRow[] =>
+  Object.entries(map ?? {}).map(([variable, spec]) => {
+    const { gateway, mcp_config, secret } = Object(spec) as Record<string, unknown>
+    return { variable, config: String(gateway ?? mcp_config ?? ''), secret: String(secret ?? '') }
+  })
+
 /** Mounts of other kinds have no fields here. */
 const mountRowsOf = (mounts: readonly unknown[]): MountRow[] =>
   mounts.flatMap((mount) => {
@@ -219,6 +314,8 @@ const toRequest = (values: DevboxFormValues, fail: (field: FormField, message: s
     entrypoint: values.entrypoint.trim() || undefined,
     file_mounts: unlessEmpty(fileMountsOf(values.files, (message) => fail('files', message))),
     mounts: mountsOf(values.mounts, (message) => fail('mounts', message)),
+    gateways: proxiesOf(values.gateways, 'gateway', (message) => fail('gateways', message)),
+    mcp: proxiesOf(values.mcpServers, 'mcp_config', (message) => fail('mcpServers', message)),
     tunnel: values.tunnel ? { auth_mode: values.tunnel } : undefined,
   })
 }
@@ -255,8 +352,18 @@ export const launchValuesOf = (launch: LaunchParameters): LaunchValues => {
     after_idle,
     launch_commands,
     network_policy_id,
-    ...others
+    architecture,
+    provisioning_tier,
+    available_ports,
+    user_parameters,
+    required_services,
+    lifecycle,
+    ...unknown
   } = launch
+  const { lifecycle_hooks, resume_triggers, ...otherLifecycle } = lifecycle ?? {}
+  const { suspend_commands, ...otherHooks } = lifecycle_hooks ?? {}
+  const otherParts = { ...otherLifecycle, lifecycle_hooks: unlessEmpty(setOnly(otherHooks)) }
+  const others = { ...unknown, lifecycle: unlessEmpty(setOnly(otherParts)) }
   const text = (value: number | null | undefined) => (value == null ? '' : String(value))
   const time = (seconds: number | null | undefined) => (seconds == null ? '' : durationText(seconds))
   return {
@@ -269,9 +376,21 @@ export const launchValuesOf = (launch: LaunchParameters): LaunchValues => {
     idleSeconds: time(after_idle?.idle_time_seconds),
     launchCommands: (launch_commands ?? []).join('\n'),
     networkPolicy: network_policy_id ?? '',
-    otherParameters: Object.fromEntries(Object.entries(others).filter(([, value]) => value != null)),
+    architecture: architecture ?? '',
+    tier: provisioning_tier ?? '',
+    ports: (available_ports ?? []).join(', '),
+    username: user_parameters?.username ?? '',
+    uid: text(user_parameters?.uid),
+    services: (required_services ?? []).join(', '),
+    suspendCommands: (suspend_commands ?? []).join('\n'),
+    resumeOn: (['http', 'axon_event'] as const)
+      .filter((trigger) => resume_triggers?.[trigger])
+      .join(' ') as LaunchValues['resumeOn'],
+    otherParameters: setOnly(others),
   }
 }
+
+const setOnly = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
 export const filesOf = (mounts: Record<string, string> | null | undefined): FileRow[] =>
   Object.entries(mounts ?? {}).map(([path, content]) => ({ path, content }))
@@ -294,6 +413,8 @@ export const formValuesOf = (body: Template): DevboxFormValues => {
     entrypoint: body.entrypoint ?? '',
     files: filesOf(body.file_mounts),
     mounts: mountRowsOf(body.mounts ?? []),
+    gateways: proxyRowsOf(body.gateways),
+    mcpServers: proxyRowsOf(body.mcp),
     tunnel: isMode ? (body.tunnel?.auth_mode as DevboxFormValues['tunnel']) : '',
   }
 }
@@ -307,7 +428,18 @@ export const formValuesLike = (devbox: Devbox): DevboxFormValues =>
     snapshot_id: devbox.snapshot_id,
     blueprint_id: devbox.blueprint_id,
     tunnel: devbox.tunnel,
+    gateways: specsOf(devbox.gateway_specs, ({ gateway_config_id, secret_id }) => ({
+      gateway: gateway_config_id,
+      secret: secret_id,
+    })),
+    mcp: specsOf(devbox.mcp_specs, ({ mcp_config_id, secret_id }) => ({
+      mcp_config: mcp_config_id,
+      secret: secret_id,
+    })),
   })
+
+const specsOf = <Spec>(specs: Record<string, Spec> | null | undefined, requestOf: (spec: Spec) => object) =>
+  Object.fromEntries(Object.entries(specs ?? {}).map(([variable, spec]) => [variable, requestOf(spec)]))
 
 export const rowsOf = (map: Record<string, string> | null | undefined): KeyValueRow[] =>
   Object.entries(map ?? {}).map(([key, value]) => ({ key, value }))
@@ -327,6 +459,14 @@ export const launchWireFields: readonly (readonly [string, keyof LaunchValues])[
   ['launch_parameters.after_idle', 'idleSeconds'],
   ['launch_parameters.launch_commands', 'launchCommands'],
   ['launch_parameters.network_policy_id', 'networkPolicy'],
+  ['launch_parameters.architecture', 'architecture'],
+  ['launch_parameters.provisioning_tier', 'tier'],
+  ['launch_parameters.available_ports', 'ports'],
+  ['launch_parameters.user_parameters.uid', 'uid'],
+  ['launch_parameters.user_parameters', 'username'],
+  ['launch_parameters.required_services', 'services'],
+  ['launch_parameters.lifecycle.lifecycle_hooks', 'suspendCommands'],
+  ['launch_parameters.lifecycle.resume_triggers', 'resumeOn'],
 ]
 
 const wireFields: readonly (readonly [string, FormField])[] = [
@@ -341,5 +481,7 @@ const wireFields: readonly (readonly [string, FormField])[] = [
   ['entrypoint', 'entrypoint'],
   ['file_mounts', 'files'],
   ['mounts', 'mounts'],
+  ['gateways', 'gateways'],
+  ['mcp', 'mcpServers'],
   ['tunnel', 'tunnel'],
 ]

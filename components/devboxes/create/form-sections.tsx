@@ -1,12 +1,11 @@
 'use client'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Plus, Save, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import { Controller, useController, useFormContext, useWatch } from 'react-hook-form'
 import { jobPartQueries } from '#components/benchmarks/create/queries.ts'
 import { BlueprintPicker } from '#components/blueprints/blueprint-picker.tsx'
 import { blueprintQueries } from '#components/blueprints/queries.ts'
-import { snapshotQueries } from '#components/snapshots/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { SelectField } from '#components/ui/choice/select-field.tsx'
 import { FieldError, TextField } from '#components/ui/field.tsx'
@@ -18,11 +17,12 @@ import { browserStore } from '#lib/browser/frame/saved-list.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { resourceSizes, resourcesOf } from '#lib/contract/launch-parameters.ts'
 import { tunnelModes } from '#lib/contract/tunnels.ts'
-import { networkPolicyQueries } from '../network-queries.ts'
 import { devboxQueries } from '../queries.ts'
 import { tunnelModeLabels } from '../tunnel-modes.ts'
+import { ChoiceField } from './choice-field.tsx'
+import { choiceQueries } from './choice-queries.ts'
 import { FieldGroup, FormRows, FormSelect, FormText, FormTextArea } from './form-fields.tsx'
-import { type DevboxFormValues, type FileRow, formValuesOf } from './form-schema.ts'
+import { type DevboxFormValues, type FileRow, formValuesOf, moreLaunchFields } from './form-schema.ts'
 import { deleteTemplate, readTemplates, saveTemplate } from './templates.ts'
 
 /** Source, size and metadata. */
@@ -45,7 +45,9 @@ export const SourceFields = () => {
         />
         <SizeField />
       </div>
-      {source === 'snapshot' && <SnapshotField />}
+      {source === 'snapshot' && (
+        <FormChoice name="snapshot" label="Snapshot" query={choiceQueries.snapshots} empty="Select a snapshot" />
+      )}
       {source === 'blueprint' && (
         <Controller<DevboxFormValues, 'blueprint'>
           name="blueprint"
@@ -103,39 +105,17 @@ const sizeOptions = [
   ...resourceSizes.map((value) => ({ value, label: value === 'CUSTOM_SIZE' ? 'Custom' : sizeText(value) })),
 ] as const
 
-const latestSnapshots = { limit: 100, include_total_count: false }
+interface ChoiceProps {
+  name: 'snapshot' | 'networkPolicy'
+  label: string
+  hint?: string
+  empty: string
+  query: Parameters<typeof ChoiceField>[0]['query']
+}
 
-/** A recent snapshot, or any other by id. */
-const SnapshotField = () => {
-  const { setValue } = useFormContext<DevboxFormValues>()
-  const selected = useWatch<DevboxFormValues, 'snapshot'>({ name: 'snapshot' })
-  const list = useInfiniteQuery(snapshotQueries.list(latestSnapshots))
-  const page = list.data?.pages[0]
-  const complete = (page?.snapshots ?? []).filter(({ size_bytes }) => size_bytes != null)
-  const isListed = selected === '' || complete.some(({ id }) => id === selected)
-  return (
-    <>
-      <FormSelect
-        name="snapshot"
-        label="Snapshot"
-        hint={page?.has_more ? `Shows the latest ${complete.length}` : undefined}
-        options={[
-          { value: '', label: list.isPending ? 'Loading' : complete.length > 0 ? 'Select a snapshot' : 'None' },
-          ...(isListed ? [] : [{ value: selected, label: selected }]),
-          ...complete.map(({ id, name }) => ({ value: id, label: name ? `${name} (${id})` : id })),
-        ]}
-      />
-      {page?.has_more && (
-        <TextField
-          label="Or snapshot id"
-          optional
-          mono
-          value={isListed ? '' : selected}
-          onText={(snapshot) => setValue('snapshot', snapshot.trim())}
-        />
-      )}
-    </>
-  )
+const FormChoice = ({ name, ...props }: ChoiceProps) => {
+  const { field, fieldState } = useController<DevboxFormValues, typeof name>({ name })
+  return <ChoiceField {...props} value={field.value} onPick={field.onChange} error={fieldState.error?.message} />
 }
 
 export const EnvironmentFields = () => {
@@ -157,7 +137,7 @@ export const EnvironmentFields = () => {
 }
 
 export const StartFields = () => (
-  <FieldGroup title="Commands and files" fields={['launchCommands', 'entrypoint', 'files', 'otherParameters']}>
+  <FieldGroup title="Commands and files" fields={['launchCommands', 'entrypoint', 'files']}>
     <LaunchCommandsField />
     <FormText
       name="entrypoint"
@@ -167,7 +147,6 @@ export const StartFields = () => (
       hint="Runs after the launch commands. The devbox shuts down when it exits."
     />
     <FileRows hint="Created under the home folder or /tmp before any command runs" />
-    <OtherLaunchParameters />
   </FieldGroup>
 )
 
@@ -181,7 +160,7 @@ export const LaunchCommandsField = () => (
 )
 
 /** Launch parameters without a field. */
-export const OtherLaunchParameters = () => {
+const OtherLaunchParameters = () => {
   const { setValue } = useFormContext<DevboxFormValues>()
   const others = useWatch<DevboxFormValues, 'otherParameters'>({ name: 'otherParameters' })
   return (
@@ -303,34 +282,77 @@ export const NetworkFields = () => (
   </FieldGroup>
 )
 
-export const NetworkPolicyField = () => {
-  const selected = useWatch<DevboxFormValues, 'networkPolicy'>({ name: 'networkPolicy' })
-  const policies = useQuery({ ...networkPolicyQueries.all(), retry: false })
-  const listed = policies.data?.network_policies ?? []
-  const isListed = selected === '' || listed.some(({ id }) => id === selected)
-  if (policies.isError)
-    return (
-      <FormText
-        name="networkPolicy"
-        label="Network policy"
-        optional
-        mono
-        hint="Couldn't load the policies. Enter a policy id."
+export const NetworkPolicyField = () => (
+  <FormChoice
+    name="networkPolicy"
+    label="Network policy"
+    hint="Limits what the devbox can connect to"
+    query={choiceQueries.networkPolicies}
+    empty="None"
+  />
+)
+
+/** The launch parameters that few devboxes need. */
+export const MoreLaunchFields = ({ title = 'More' }: { title?: string }) => (
+  <FieldGroup title={title} fields={moreLaunchFields}>
+    <div className="grid gap-4 sm:grid-cols-2">
+      <FormSelect
+        name="architecture"
+        label="Architecture"
+        options={[
+          { value: '', label: 'Service default' },
+          { value: 'x86_64', label: 'x86_64' },
+          { value: 'arm64', label: 'arm64' },
+        ]}
       />
-    )
-  return (
+      <FormSelect
+        name="tier"
+        label="Provisioning tier"
+        hint="Flex devboxes may wait in a queue."
+        options={[
+          { value: '', label: 'Service default' },
+          { value: 'standard', label: 'Standard' },
+          { value: 'flex', label: 'Flex' },
+        ]}
+      />
+      <FormText name="username" label="User" optional mono placeholder="user" />
+      <FormText name="uid" label="User number" optional inputMode="numeric" placeholder="1000" />
+    </div>
+    <FormText
+      name="ports"
+      label="Ports"
+      optional
+      mono
+      placeholder="8080, 3000"
+      hint="Ports that its servers listen on"
+    />
+    <FormText
+      name="services"
+      label="Required services"
+      optional
+      mono
+      placeholder="postgres"
+      hint="Containers of the blueprint to start with it, by name"
+    />
+    <FormTextArea
+      name="suspendCommands"
+      label="Suspend commands"
+      hint="One per line. Run before every suspension."
+      placeholder="make stop"
+    />
     <FormSelect
-      name="networkPolicy"
-      label="Network policy"
-      hint="Limits what the devbox can connect to"
+      name="resumeOn"
+      label="Resume when suspended"
       options={[
-        { value: '', label: listed.length > 0 ? 'None' : 'None available' },
-        ...(isListed ? [] : [{ value: selected, label: selected }]),
-        ...listed.map(({ id, name }) => ({ value: id, label: name })),
+        { value: '', label: 'Only through the API or console' },
+        { value: 'http', label: 'On a request to its tunnel' },
+        { value: 'axon_event', label: 'On an axon event' },
+        { value: 'http axon_event', label: 'On a request to its tunnel or an axon event' },
       ]}
     />
-  )
-}
+    <OtherLaunchParameters />
+  </FieldGroup>
+)
 
 /** Templates are stored in this browser. `body` is the request as entered, if valid. */
 export const TemplateFields = ({ body }: { body: DevboxCreate | undefined }) => {

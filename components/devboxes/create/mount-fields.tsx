@@ -6,18 +6,18 @@ import { Button } from '#components/ui/button.tsx'
 import { FieldError } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
-import { Select } from '#components/ui/select.tsx'
+import { ChoiceField } from './choice-field.tsx'
+import { choiceQueries } from './choice-queries.ts'
 import { FieldGroup } from './form-fields.tsx'
 import type { DevboxFormValues, MountRow } from './form-schema.ts'
-import { mountQueries } from './mount-queries.ts'
 
 /** Hidden if the service has nothing to mount. */
 export const MountFields = () => {
   const { field, fieldState } = useController<DevboxFormValues, 'mounts'>({ name: 'mounts' })
-  const objects = useQuery(mountQueries.objects())
-  const agents = useQuery(mountQueries.agents())
+  const objects = useQuery(choiceQueries.objects(''))
+  const agents = useQuery(choiceQueries.agents(''))
   const rows: MountRow[] = field.value
-  const choices = { object_mount: objects.data ?? [], agent_mount: agents.data ?? [] }
+  const choices = { object_mount: objects.data?.rows ?? [], agent_mount: agents.data?.rows ?? [] }
   if (rows.length === 0 && Object.values(choices).every(({ length }) => length === 0)) return null
   const change = (at: number, part: Partial<MountRow>) =>
     field.onChange(rows.map((row, index) => (index === at ? { ...row, ...part } : row)))
@@ -28,18 +28,13 @@ export const MountFields = () => {
         {rows.map((row, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows are edited in place and have no other identity
           <div key={at} className="flex flex-wrap items-center gap-1.5">
-            <Select
-              aria-label={`${nouns[row.type]} of mount ${at + 1}`}
-              className="min-w-0 flex-1 basis-48"
+            <ChoiceField
+              isCell
+              label={`${nouns[row.type]} of mount ${at + 1}`}
+              query={row.type === 'object_mount' ? choiceQueries.objects : choiceQueries.agents}
               value={row.id}
-              onChange={({ target }) => change(at, { id: target.value })}
-              options={[
-                { value: '', label: `Select an ${nouns[row.type].toLowerCase()}` },
-                ...(row.id === '' || choices[row.type].some(({ value }) => value === row.id)
-                  ? []
-                  : [{ value: row.id, label: row.id }]),
-                ...choices[row.type],
-              ]}
+              onPick={(id) => change(at, { id })}
+              empty={`Select an ${nouns[row.type].toLowerCase()}`}
             />
             <span className="min-w-0 flex-1 basis-48">
               <Input
