@@ -49,6 +49,7 @@ export const walkUpstream = async (faults: Faults, log: (line: string) => void):
       attempts += needed
     }
     problems.push(...errors)
+    for (const problem of problems) log(problem)
     log(
       `${faults.latencyMs} ms, ${faults.errorRate * 100} %: ${paths.length} pages, ${opened} dialogs and menus, ` +
         `${actions.length} actions in ${attempts} attempts, ${hosted.requests.length} calls, ${problems.length} problems`,
