@@ -1,4 +1,11 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, request as send } from 'node:http'
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+  request as requestPlain,
+  type ServerResponse,
+} from 'node:http'
+import { request as requestTls } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -57,7 +64,7 @@ const forward = (
   const url = store.leaderUrl
   if (url === undefined) return Promise.resolve('retry')
   let isConnected = false
-  const outgoing = send(url + request.url, { method: request.method, headers: headersOf(request), agent: false })
+  const outgoing = send(url + request.url, { method: request.method, headers: headersOf(request) })
   const cancel = () => outgoing.destroy()
   response.once('close', cancel)
   outgoing.once('socket', (socket) =>
@@ -120,7 +127,7 @@ const bridge = (store: SharedStore, request: IncomingMessage, socket: Duplex, he
   const url = store.leaderUrl
   if (url === undefined) return Promise.resolve(false)
   const headers = { ...headersOf(request), connection: 'Upgrade', upgrade: 'websocket' }
-  const outgoing = send(url + request.url, { headers, agent: false })
+  const outgoing = send(url + request.url, { headers })
   outgoing.once('upgrade', (answer, peer, first) => {
     socket.write(headOf(answer))
     socket.write(first)
@@ -144,6 +151,9 @@ const bridge = (store: SharedStore, request: IncomingMessage, socket: Duplex, he
   outgoing.end()
   return promise
 }
+
+const send = (url: string, options: RequestOptions) =>
+  (url.startsWith('https:') ? requestTls : requestPlain)(url, { ...options, agent: false })
 
 const headOf = ({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string => {
   const lines = rawHeaders.flatMap((name, i) => (i % 2 === 0 ? [`${name}: ${rawHeaders[i + 1]}`] : []))
