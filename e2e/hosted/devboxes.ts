@@ -277,7 +277,8 @@ export const devboxRoutes = () => {
     'GET /v1/devboxes/*/executions/*/stream_stdout_updates': (call) => follow(call, 'stdout'),
     'GET /v1/devboxes/*/executions/*/stream_stderr_updates': (call) => follow(call, 'stderr'),
     'POST /v1/devboxes/*/read_file_contents': ({ at: [id], body, response }) => {
-      response.writeHead(200, { 'content-type': 'text/plain' }).end(read(pathIn(running(id), body.file_path)))
+      const content = read(pathIn(running(id), body.file_path))
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(content)
     },
     'POST /v1/devboxes/*/write_file_contents': ({ at: [id], body }) => {
       const devbox = running(id)
@@ -287,7 +288,8 @@ export const devboxRoutes = () => {
       return { devbox_id: devbox.record.id, exit_status: 0, stdout: '', stderr: '' }
     },
     'POST /v1/devboxes/*/download_file': ({ at: [id], body, response }) => {
-      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(read(pathIn(running(id), body.path)))
+      const content = read(pathIn(running(id), body.path))
+      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(content)
     },
     'POST /v1/devboxes/*/upload_file': async ({ at: [id], raw, request }) => {
       const headers = { 'content-type': request.headers['content-type'] ?? '' }

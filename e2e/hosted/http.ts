@@ -58,15 +58,21 @@ const sendJson = (response: ServerResponse, status: number, body: unknown, heade
     .writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...(headers as Record<string, string>) })
     .end(JSON.stringify(body))
 
+const sendFailure = (response: ServerResponse, status: number, message: string) =>
+  status === 404
+    ? sendJson(response, 404, { message, type: 'NotFoundError', trace: 'a1b2' })
+    : sendJson(response, status, { error: { message, type: 'invalid_request' } })
+
+const sendLimited = (response: ServerResponse) =>
+  sendJson(response, 429, { error: { message: 'Too many requests' } }, { 'retry-after': '1' })
+
 /** Errors arrive in several shapes: from the service, its framework and the proxy before it. */
-const sendFailure = (response: ServerResponse, status: number, message: string, nth: number) => {
-  if (status === 404) return sendJson(response, 404, { message, type: 'NotFoundError', trace: 'a1b2' })
-  if (status < 500) return sendJson(response, status, { error: { message, type: 'invalid_request' } })
-  if (nth % 3 === 0)
-    return void response.writeHead(503, { 'content-type': 'text/plain' }).end('upstream connect error or disconnect')
-  if (nth % 3 === 1) return sendJson(response, 500, { error: { message: 'Something went wrong', code: 13 } })
-  return void response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>')
-}
+const faultKinds: ((response: ServerResponse) => void)[] = [
+  (response) => sendJson(response, 500, { error: { message: 'Something went wrong', code: 13 } }),
+  (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<html><h1>502 Bad Gateway</h1></html>'),
+  (response) => response.writeHead(503, { 'content-type': 'text/plain' }).end('upstream connect error or disconnect'),
+  sendLimited,
+]
 
 /** An HTTP/1.1 server for the routes, such as `'GET /v1/axons/*'`. Unknown paths return 401. */
 export const serve = async (routes: Routes, keys: ReadonlyMap<string, Json>, faults: Faults) => {
@@ -99,13 +105,13 @@ export const serve = async (routes: Routes, keys: ReadonlyMap<string, Json>, fau
     const raw = await readAll(request)
     if (faults.latencyMs > 0) await wait(faults.latencyMs)
     const key = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-    const isTerminal = pathname.startsWith('/pty/')
-    if ((!keys.has(key) && !isTerminal) || !found) return sendJson(response, 401, { message: 'Unauthorized' })
+    // Terminals check their own token; the address of an upload or download is its permission.
+    const isPresigned = pathname.startsWith('/pty/') || pathname.startsWith('/blob/')
+    if ((!keys.has(key) && !isPresigned) || !found) return sendJson(response, 401, { message: 'Unauthorized' })
     // The account decides whether a person can sign in at all.
-    const isSpared = pathname === '/v1/accounts/me' || isTerminal
-    if (!isSpared && faults.limitEvery > 0 && nth % faults.limitEvery === 0)
-      return sendJson(response, 429, { error: { message: 'Too many requests' } }, { 'retry-after': '1' })
-    if (!isSpared && next() < faults.errorRate) return sendFailure(response, 500, '', nth)
+    const isSpared = pathname === '/v1/accounts/me' || isPresigned
+    if (!isSpared && faults.limitEvery > 0 && nth % faults.limitEvery === 0) return sendLimited(response)
+    if (!isSpared && next() < faults.errorRate) return faultKinds[Math.floor(next() * faultKinds.length)]?.(response)
     const at = segments.filter((_, i) => found.segments[i] === '*')
     try {
       const body = parse(raw, request.headers['content-type'])
@@ -114,7 +120,7 @@ export const serve = async (routes: Routes, keys: ReadonlyMap<string, Json>, fau
     } catch (error) {
       if (!(error instanceof Failure)) console.error('hosted:', error)
       if (response.headersSent) return void response.destroy()
-      sendFailure(response, error instanceof Failure ? error.status : 500, (error as Error).message, nth)
+      sendFailure(response, error instanceof Failure ? error.status : 500, (error as Error).message)
     }
   }
 
