@@ -134,6 +134,9 @@ const Figures = () => {
           href={paths.axons()}
         />
       </dl>
+      {totals?.isPartial && (
+        <p className="mt-2 text-sm text-muted">The service reports no totals. Only its newest records are counted.</p>
+      )}
       {totals && totals.trials > 0 && (
         <p className="mt-2 text-sm text-muted">
           <TextLink href={devboxesPath({ trials: 'shown' })} prefetch={false}>
@@ -172,7 +175,12 @@ const Figure = ({ label, value, isAtLeast, href, tone }: FigureProps) => (
       )}
     >
       {value === undefined ? '–' : formatCount(value)}
-      {isAtLeast && <abbr title="or more: the service reports no totals, so only the newest were counted">+</abbr>}
+      {isAtLeast && (
+        <>
+          <span aria-hidden>+</span>
+          <span className="sr-only"> or more</span>
+        </>
+      )}
     </dd>
   </div>
 )
