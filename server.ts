@@ -152,9 +152,11 @@ const start = async (): Promise<void> => {
   else void startReceivers(ending.signal)
 
   const lines = [
-    embedded
+    embedded && !config.isSignOnOnly
       ? `Sign in (once, within ${signInLinkMinutes} minutes): ${address}${newSignInPath()}`
-      : `Sign in with an API key of ${config.serviceUrl}: ${address}/sign-in`,
+      : config.isSignOnOnly
+        ? `Sign in: ${address}/sign-in`
+        : `Sign in with an API key of ${config.serviceUrl}: ${address}/sign-in`,
     `Devdeck console on ${address}`,
     ...(embedded ? [`Local service on ${embedded.url()} (data in ${join(config.dataDir, 'service')})`] : []),
     ...(metrics ? [`Metrics on http://${config.metrics?.host}:${metrics.server.port}/metrics`] : []),

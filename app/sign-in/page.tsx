@@ -78,12 +78,14 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
               href={`/sign-in/sso?${new URLSearchParams({ next: safeNext(next), ...(isAdding && { add: '' }) })}`}
             />
           )}
-          <SignInForm
-            keyFile={service.embedded ? relativePath(join(config.dataDir, 'service', 'api-key')) : undefined}
-            next={next}
-            isAdding={isAdding}
-            isSecondary={config.signOn !== undefined}
-          />
+          {!config.isSignOnOnly && (
+            <SignInForm
+              keyFile={service.embedded ? relativePath(join(config.dataDir, 'service', 'api-key')) : undefined}
+              next={next}
+              isAdding={isAdding}
+              isSecondary={config.signOn !== undefined}
+            />
+          )}
         </div>
       </main>
     </div>
@@ -93,7 +95,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
 const signOnProblems: Record<SignOnProblem, { title: string; children: string }> = {
   'sso-away': {
     title: 'Single sign-on failed: unexpected response from the identity provider',
-    children: 'Try again, or sign in with an API key. The console’s log has the response.',
+    children: 'Try again in a moment. The console’s log has the response.',
   },
   'sso-late': {
     title: 'This sign-in has expired',

@@ -16,7 +16,7 @@ import { recentItems } from './palette/recent.ts'
 import { sessionMutations } from './session-queries.ts'
 
 export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp: () => void }) => {
-  const { account, person, service, others = [] } = session
+  const { account, person, role, service, others = [] } = session
   const signOut = useSignOut()
   const switchTo = useSwitch()
   const router = useRouter()
@@ -45,6 +45,7 @@ export const AccountMenu = ({ session, onHelp }: { session: SessionView; onHelp:
                   Signed in as <VisibleText>{person}</VisibleText>
                 </span>
               )}
+              {person !== undefined && <span className="text-sm">Role: {role}</span>}
               <span className="font-mono text-xs break-all">{service.url}</span>
               <span className="text-xs">
                 {service.embedded ? 'Local service' : 'External service (DEVDECK_SERVICE_URL)'}

@@ -29,7 +29,8 @@ export const sessionQueries = {
       queryKey: ['session', 'get'],
       queryFn: async (): Promise<SessionView> => (await send('GET')).json(),
       staleTime: Number.POSITIVE_INFINITY,
-      refetchInterval: false,
+      // The role of a person may change at any time.
+      refetchInterval: ({ state }) => (state.data?.person === undefined ? false : 10_000),
     }),
 }
 

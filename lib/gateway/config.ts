@@ -6,6 +6,7 @@ import { deflateRawSync } from 'node:zlib'
 import * as z from 'zod/mini'
 import { ReceiverFile } from './alerts/delivery/receiver-fields.ts'
 import { makeDataFolder } from './data-folder.ts'
+import { readRoleRules } from './people/role-rules.ts'
 
 export type Config = ReturnType<typeof readConfig>
 
@@ -90,6 +91,8 @@ const Environment = z.object({
     z.refine((scope: string) => scope.split(' ').includes('openid'), 'must include openid'),
   ),
   DEVDECK_OIDC_ACCOUNTS: text(''),
+  DEVDECK_ROLES: text(''),
+  DEVDECK_SIGN_IN: text('').check(z.regex(/^(sso)?$/, 'must be sso or empty')),
   TRUST_PROXY: list.check(
     z.refine(
       (proxies: string[]) => trustOf(proxies) !== undefined,
@@ -185,6 +188,9 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     /** Whether people may share reports by links that need no account. */
     areSharesEnabled: parsed.data.DEVDECK_SHARES !== 'off',
     signOn: signOnOf(parsed.data),
+    roles: rolesOf(parsed.data),
+    /** Whether people sign in through the provider only, never with an API key. */
+    isSignOnOnly: isSignOnOnly(parsed.data),
     logFormat: parsed.data.DEVDECK_LOG as 'text' | 'json',
     logRequests: parsed.data.DEVDECK_LOG_REQUESTS === '1',
     metrics:
@@ -263,6 +269,23 @@ const signOnOf = (environment: z.output<typeof Environment>) => {
     scope: environment.DEVDECK_OIDC_SCOPE,
     rules: readRules(file),
   }
+}
+
+const rolesOf = ({ DEVDECK_ROLES: file, DEVDECK_OIDC_ISSUER }: z.output<typeof Environment>) => {
+  if (file === '') return undefined
+  if (DEVDECK_OIDC_ISSUER === '')
+    throw new ConfigError(['DEVDECK_ROLES requires DEVDECK_OIDC_ISSUER: roles come from the groups of the provider'])
+  try {
+    return { file, rules: readRoleRules(file) }
+  } catch (error) {
+    throw new ConfigError([`DEVDECK_ROLES ${file} ${(error as Error).message}`])
+  }
+}
+
+const isSignOnOnly = ({ DEVDECK_SIGN_IN, DEVDECK_OIDC_ISSUER }: z.output<typeof Environment>): boolean => {
+  if (DEVDECK_SIGN_IN === 'sso' && DEVDECK_OIDC_ISSUER === '')
+    throw new ConfigError(['DEVDECK_SIGN_IN=sso requires DEVDECK_OIDC_ISSUER'])
+  return DEVDECK_SIGN_IN === 'sso'
 }
 
 const readRules = (file: string): SignOnRule[] =>

@@ -71,6 +71,8 @@ export const startConsole = async (
     webhook: undefined,
     receivers: { inFile: [], areForAccounts: false, arePrivateAllowed: true },
     signOn: undefined,
+    roles: undefined,
+    isSignOnOnly: false,
     logFormat: 'text',
     logRequests: false,
     metrics: undefined,

@@ -1,4 +1,5 @@
 import type { Account } from '#lib/contract/accounts.ts'
+import type { Role } from './roles.ts'
 
 // Each call of a page names its account, in this header or as `account` in a WebSocket's query. A 409 response
 // carries the account that the browser is now signed in to.
@@ -27,6 +28,7 @@ export const unverified = (name: string): string => `${name} (unverified)`
 export interface SessionView {
   account: Pick<Account, 'id' | 'name' | 'isolation'>
   person?: string
+  role: Role
   others?: Pick<Account, 'id' | 'name'>[]
   service: { url: string; embedded: boolean; isolation?: Account['isolation'] }
 }

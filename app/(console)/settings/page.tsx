@@ -9,12 +9,12 @@ import { requireSession } from '#lib/gateway/accounts/session.ts'
 export const metadata: Metadata = { title: 'Settings' }
 
 export default async function SettingsPage() {
-  const { account, service } = await requireSession()
+  const { api: _, ...session } = await requireSession()
   return (
     <>
       <PageHeader title="Settings" description="Connection details and preferences of this browser." />
       <div className="grid max-w-5xl gap-x-12 gap-y-10 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
-        <Connection session={{ account, service }} />
+        <Connection session={session} />
         <ConnectionTest />
         <Preferences />
         <ShareLinkSettings />

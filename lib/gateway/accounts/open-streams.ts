@@ -1,17 +1,27 @@
+import type { Role } from '#lib/protocol/roles.ts'
+import { type RoleHolder, roleOf } from '../people/roles.ts'
 import { slot } from '../registry/registry.ts'
 import { revokedSessions } from './revoked-sessions.ts'
 import { type Session, sessionExpiryMs } from './types.ts'
 
-export type TrackedSession = Pick<Session, 'sid' | 'created_at' | 'person'>
-export type EndReason = 'signed out' | 'restarting'
+export type TrackedSession = Pick<Session, 'sid' | 'created_at'> & RoleHolder
+/** After a change of the role, pages connect again with the new one. */
+export type EndReason = 'signed out' | 'restarting' | 'role changed'
 /** A stream or terminal that a session holds open. */
 export interface OpenStream {
   end(reason: EndReason): void
 }
 
+interface HeldStreams {
+  endsMs: number
+  session: TrackedSession
+  role: Role | null
+  streams: Set<OpenStream>
+}
+
 const expiryCheckMs = 1_000
 
-export const openStreams = slot('openStreams', () => new Map<string, { endsMs: number; streams: Set<OpenStream> }>())
+export const openStreams = slot('openStreams', () => new Map<string, HeldStreams>())
 
 const state = slot('streamState', () => ({
   isStopping: false,
@@ -25,7 +35,12 @@ export const trackStream = (session: TrackedSession, stream: OpenStream): (() =>
   if (state().isStopping) queueMicrotask(() => stream.end('restarting'))
   // Polls the clock: timers stand still while the machine sleeps.
   else state().expiryTimer ??= setInterval(endExpired, expiryCheckMs).unref()
-  const held = all.get(sid) ?? { endsMs: sessionExpiryMs(session), streams: new Set() }
+  const held = all.get(sid) ?? {
+    endsMs: sessionExpiryMs(session),
+    session,
+    role: roleOf(session),
+    streams: new Set(),
+  }
   held.streams.add(stream)
   all.set(sid, held)
   return () => {
@@ -36,8 +51,11 @@ export const trackStream = (session: TrackedSession, stream: OpenStream): (() =>
 
 const endExpired = () => {
   // Another console on the same data folder may have signed the session out.
-  for (const [sid, { endsMs }] of openStreams())
-    if (endsMs <= Date.now() || revokedSessions().find(sid)) endStreams('signed out', sid)
+  for (const [sid, { endsMs, session, role }] of openStreams()) {
+    const now = roleOf(session)
+    if (endsMs <= Date.now() || now === null || revokedSessions().find(sid)) endStreams('signed out', sid)
+    else if (now !== role) endStreams('role changed', sid)
+  }
 }
 
 /** Ends all streams, for pages to open them again. */
@@ -51,5 +69,8 @@ export const endStreams = (reason: EndReason, sid?: string): void => {
     clearInterval(state().expiryTimer)
   }
   const ending = sid === undefined ? [...openStreams().values()] : [openStreams().get(sid)]
-  for (const held of ending) for (const stream of [...(held?.streams ?? [])]) stream.end(reason)
+  for (const held of ending) {
+    if (held && reason === 'role changed') held.role = roleOf(held.session)
+    for (const stream of [...(held?.streams ?? [])]) stream.end(reason)
+  }
 }

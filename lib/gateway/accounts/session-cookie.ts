@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
+import { leastRoleForRoute } from '#lib/protocol/roles.ts'
 import { accountHeader, maxOtherAccounts } from '#lib/protocol/session.ts'
 import { cookiesOf, cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { requireRole, roleOf } from '../people/roles.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
 import { endStreams } from './open-streams.ts'
@@ -19,6 +21,7 @@ const SealedSession: z.ZodMiniType<Session> = z.object({
   sid: z.string(),
   browser: z.optional(z.string()),
   person: z.optional(z.string()),
+  groups: z.optional(z.array(z.string())),
   account: z.object({ id: z.string(), name: z.string(), isolation: z.optional(z.string()) }),
   api_key: z.string(),
   service: z.string(),
@@ -36,12 +39,19 @@ export const newSession = (
   {
     browser = newId(),
     person,
+    groups,
     now = Date.now(),
-  }: { browser?: string | undefined; person?: string | undefined; now?: number } = {},
+  }: {
+    browser?: string | undefined
+    person?: string | undefined
+    groups?: readonly string[] | undefined
+    now?: number
+  } = {},
 ): Session => ({
   sid: newId(),
   browser,
   ...(person !== undefined && { person }),
+  ...(groups !== undefined && { groups }),
   account,
   api_key: apiKey,
   service: serviceIdentity(),
@@ -88,7 +98,7 @@ export const otherSessions = async (header: ReadHeader, { browser, account }: Se
 const validSession = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
   const session = await readCookie(header, name, now)
   if (!session || session.service !== serviceIdentity() || revokedSessions().find(session.sid)) return undefined
-  return now < sessionExpiryMs(session) ? session : undefined
+  return now < sessionExpiryMs(session) && roleOf(session) !== null ? session : undefined
 }
 
 const readCookie = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
@@ -139,10 +149,12 @@ const isRequested = (header: ReadHeader, { account: { id } }: Session): boolean 
   [id, encodeURIComponent(id)].includes(header(accountHeader) ?? id)
 
 /** The session of a request that no other site can have sent. */
-export const requireCaller = (request: Request, kind: 'read' | 'write'): Promise<Session> => {
+export const requireCaller = async (request: Request, kind: 'read' | 'write'): Promise<Session> => {
   const header = (name: string) => request.headers.get(name)
   requireSameOrigin(header, kind)
-  return requireSignedIn(header)
+  const session = await requireSignedIn(header)
+  if (kind === 'write') requireRole(session, leastRoleForRoute(new URL(request.url).pathname))
+  return session
 }
 
 /** Called with the id of each session that ends by signing out. */

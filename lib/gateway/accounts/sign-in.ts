@@ -6,6 +6,7 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
+import { roleOf } from '../people/roles.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { clientFor, unreachable } from '../upstream/client.ts'
 import {
@@ -35,6 +36,8 @@ export const signIn = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const header = headerOf(request)
     requireSameOrigin(header, 'write')
+    if (registry().config.isSignOnOnly)
+      throw new HttpError('forbidden', 'This console accepts no API keys; use single sign-on')
     const client = header('x-devdeck-client') ?? 'unknown'
     const parsed = SignIn.safeParse(await readJsonBody(request))
     if (!parsed.success)
@@ -52,12 +55,12 @@ export const signedInResponse = async (
   header: ReadHeader,
   account: Session['account'],
   apiKey: string,
-  { add, person }: { add: boolean; person?: string },
+  { add, person, groups }: { add: boolean; person?: string; groups?: readonly string[] | undefined },
 ): Promise<{ session: Session; others: Session[]; cookies: string[] }> => {
   const before = await sessionOf(header)
   const kept = before ? await otherSessions(header, before) : []
   const same = kept.find((each) => each.account.id === account.id)
-  const session = newSession(account, apiKey, { browser: before?.browser, person })
+  const session = newSession(account, apiKey, { browser: before?.browser, person, groups })
   const cookies = [await sessionCookie(header, session)]
   const others = kept.filter((each) => each !== same)
   if (add && before && before.account.id !== account.id) {
@@ -154,7 +157,7 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
     // Link previews and prefetches must not use up the link.
     const isPrefetch =
       request.method !== 'GET' || /prefetch|preview/.test(`${header('sec-purpose')} ${header('purpose')}`)
-    const key = isPrefetch ? undefined : registry().service.ownKey()
+    const key = isPrefetch || registry().config.isSignOnOnly ? undefined : registry().service.ownKey()
     if (key === undefined || !takeLink(token)) return seeOther('/sign-in?problem=link-used')
     const session = newSession(await verifyKey(key), key)
     return seeOther('/', { 'set-cookie': await sessionCookie(header, session) })
@@ -172,15 +175,15 @@ export const newSignInPath = (): string => {
   return `/sign-in/${token}`
 }
 
-export const sessionView = (
-  { account: { id, name, isolation }, person }: Session,
-  others: readonly Session[] = [],
-): SessionView => {
+export const sessionView = (session: Session, others: readonly Session[] = []): SessionView => {
+  const { id, name, isolation } = session.account
+  const { person } = session
   const { service } = registry()
   const isolated = isolation === undefined ? {} : { isolation }
   return {
     account: { id, name, ...isolated },
     ...(person !== undefined && { person }),
+    role: roleOf(session) ?? 'viewer',
     ...(others.length > 0 && { others: others.map(({ account }) => ({ id: account.id, name: account.name })) }),
     service: { url: service.url(), embedded: service.embedded, ...isolated },
   }

@@ -22,6 +22,8 @@ import { cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { isCrossOrigin, originOfHost, type ReadHeader, sameOriginPath } from '../http/origin.ts'
 import { logError, logWarning } from '../observability/log.ts'
+import { groupsIn, type RoleRules } from '../people/role-rules.ts'
+import { roleOf, roleRules } from '../people/roles.ts'
 import { registry } from '../registry/registry.ts'
 import { openingSecrets, sealingSecret } from './session-cookie.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
@@ -30,6 +32,8 @@ const pendingSeconds = 600
 const providerSeconds = 10
 const maxNameLength = 60
 const maxPersonLength = 120
+/** Unspecified: people in more groups than fit sign in again after a change of the rules. */
+const maxGroupsLength = 1_000
 /** Browsers drop cookies over 4096 bytes, and sealing adds up to half. */
 const maxNextLength = 2_000
 
@@ -101,10 +105,12 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
     const idClaims: Record<string, unknown> = tokens.claims() ?? {}
     const sub = String(idClaims.sub)
     let [rule, claims] = [ruleFor(idClaims), idClaims]
+    const rolesRules = roleRules()
+    const lacksGroups = rolesRules !== undefined && groupsIn(rolesRules, idClaims) === undefined
     // Some providers return groups from userinfo only.
-    if (!rule && config.serverMetadata().userinfo_endpoint) {
+    if ((!rule || lacksGroups) && config.serverMetadata().userinfo_endpoint) {
       claims = { ...idClaims, ...(await fetchUserInfo(config, tokens.access_token, sub)) }
-      rule = ruleFor(claims)
+      rule ??= ruleFor(claims)
     }
     if (!rule) {
       const who = `${JSON.stringify(personOf(claims))}, sub ${JSON.stringify(sub)}`
@@ -112,9 +118,16 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
       return withCookies(problemPage('sso-nobody', pending.next), done)
     }
     const account = await verifyKey(rule.api_key)
+    const person = personOf(claims)
+    const groups = rolesRules && keptGroups(rolesRules, claims)
+    if (roleOf({ person, groups, account }) === null) {
+      logWarning(inOneLine(`No rule in DEVDECK_ROLES lets in ${JSON.stringify(person)}, sub ${JSON.stringify(sub)}`))
+      return withCookies(problemPage('sso-nobody', pending.next), done)
+    }
     const { cookies } = await signedInResponse(header, account, rule.api_key, {
       add: pending.isAdding,
-      person: personOf(claims),
+      person,
+      groups,
     })
     return withCookies(seeOther(pending.next), [...done, ...cookies])
   } catch (error) {
@@ -150,6 +163,17 @@ const provider = (): Promise<Configuration> => {
     found = undefined
   })
   return config
+}
+
+/** Groups of the rules come first: the cookie has room for few, and the others matter only once the rules change. */
+const keptGroups = (rules: RoleRules, claims: Record<string, unknown>): string[] => {
+  const isNamed = (group: string) => rules.rules.some((rule) => rule.group === group)
+  const all = groupsIn(rules, claims) ?? []
+  let length = 0
+  return [...all.filter(isNamed), ...all.filter((group) => !isNamed(group))].filter((group) => {
+    length += group.length + 3
+    return length <= maxGroupsLength
+  })
 }
 
 /** Only verified email addresses count. */

@@ -5,6 +5,8 @@ export interface Session {
   browser?: string | undefined
   /** The person's name at the single sign-on provider; unset when an API key was entered. */
   person?: string | undefined
+  /** The person's groups at the provider, from which the current rules derive the role. */
+  groups?: readonly string[] | undefined
   account: { id: string; name: string; isolation?: string | undefined }
   api_key: string
   service: string

@@ -72,7 +72,12 @@ class LivePage implements OpenStream, MonitorListener {
 
   end(reason: EndReason): void {
     if (reason === 'signed out') closeWithTimeout(this.#socket, liveClose.signedOut, 'Signed out')
-    else closeWithTimeout(this.#socket, liveClose.consoleRestarting, 'The console is restarting')
+    else
+      closeWithTimeout(
+        this.#socket,
+        liveClose.consoleRestarting,
+        reason === 'restarting' ? 'The console is restarting' : 'Your role has changed',
+      )
   }
 
   notify(notice: LiveNotice): void {

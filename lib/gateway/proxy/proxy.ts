@@ -1,16 +1,21 @@
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors, request as send } from 'undici'
+import * as z from 'zod/mini'
+import { axons, isReadOnlySql } from '#lib/contract/axons.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
 import { valuesOfHeader } from '#lib/protocol/mask.ts'
+import { leastRole } from '#lib/protocol/roles.ts'
 import { trackStream } from '../accounts/open-streams.ts'
 import { requireSignedIn } from '../accounts/session-cookie.ts'
 import type { KeyHolder, Session } from '../accounts/types.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { bodyTooLarge, readBody, readJsonBody, requireBodyType } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { parseJson } from '../http/sockets.ts'
 import { acquireSlot, concurrencyError } from '../limits/concurrency-limit.ts'
+import { requireRole, roleOf } from '../people/roles.ts'
 import { registry } from '../registry/registry.ts'
 import { bearer, onKeyAccepted, unreachable, upstreamAgent } from '../upstream/client.ts'
 import { acceptsJobConfig, containsJobConfig, rejectMasks, restoreMaskedValues } from './masking.ts'
@@ -52,6 +57,7 @@ export const createProxy =
       const isStream = endpoint.response.kind === 'events'
       requireSameOrigin(header, request.method === 'GET' ? (isStream ? 'stream' : 'read') : 'write')
       const session = await requireSignedIn(header)
+      requireRole(session, leastRole(endpoint))
       if (endpoint.returnsCredential)
         throw new HttpError('forbidden', 'The response is a credential, which never leaves the console’s server')
       const kind = isStream ? 'streams' : 'calls'
@@ -66,6 +72,7 @@ export const createProxy =
       }
       try {
         const { body, type } = await prepareBody(endpoint, request, session)
+        requireRoleForSql(endpoint, session, body)
         const upstream = await callService(endpoint, servicePath(target), {
           method: request.method as Dispatcher.HttpMethod,
           headers: {
@@ -96,6 +103,17 @@ export const createProxy =
         throw error
       }
     })
+
+/** SQL may also write: a viewer's statements must only read. */
+const requireRoleForSql = ({ id }: Endpoint, session: Session, body: UpstreamBody['body']): void => {
+  if ((id !== axons.query.id && id !== axons.batch.id) || roleOf(session) !== 'viewer') return
+  const given = parseJson(body instanceof Uint8Array ? Buffer.from(body).toString() : '')
+  const read =
+    id === axons.query.id ? z.array(Statement).safeParse([given]).data : Batch.safeParse(given).data?.statements
+  if (!read?.every(({ sql }) => isReadOnlySql(sql))) requireRole(session, 'member')
+}
+const Statement = z.object({ sql: z.string() })
+const Batch = z.object({ statements: z.array(Statement) })
 
 /** Rejects masked values in the body, or fills them in from the job that the page names. */
 const prepareBody = async (endpoint: Endpoint, request: Request, session: KeyHolder) => {

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { idPattern, queryInt } from '#lib/contract/common.ts'
 import { parseQuery } from '#lib/contract/query-string.ts'
 import { defaultSize, SizeQuery, sessionNamePattern } from '#lib/contract/terminals.ts'
+import { roleRefusal } from '#lib/protocol/roles.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { trackStream } from '../accounts/open-streams.ts'
 import { personOf } from '../accounts/person.ts'
@@ -12,6 +13,7 @@ import { browserName } from '../http/browser-name.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { decodeSegment } from '../http/request-guards.ts'
 import type { SocketRequest, SocketRoute } from '../http/upgrades.ts'
+import { roleOf } from '../people/roles.ts'
 import { clientFor } from '../upstream/client.ts'
 import { followed } from './follow.ts'
 import { keyOf, terminalsOf } from './held.ts'
@@ -62,11 +64,18 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
 
   return (viewerOf) => {
     const viewer = viewerOf(opening)
+    if (opening.watchOnlyReason !== null && !terminals().has(key)) {
+      const message = `No one has opened this terminal. ${opening.watchOnlyReason}`
+      return viewer.fail(new Ending(terminalClose.tooMany, 'forbidden', message))
+    }
     const forget = trackStream(signedIn, {
       end: (reason) =>
         reason === 'signed out'
           ? viewer.close(terminalClose.signedOut, 'Signed out')
-          : viewer.close(terminalClose.consoleRestarting, 'The console is restarting'),
+          : viewer.close(
+              terminalClose.consoleRestarting,
+              reason === 'restarting' ? 'The console is restarting' : 'Your role has changed',
+            ),
     })
     viewer.onceClosed(forget)
     const terminal = terminals().get(key) ?? openTerminal(key, { signedIn, devboxId, name, size: opening.size })
@@ -114,6 +123,7 @@ const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session
     throw new HttpError('invalid_argument', `${field} ${problem?.message}`, { field })
   }
   const { client, epoch, since, scrollback, role, ack } = rest.value
+  const watchOnlyReason = signedIn ? roleRefusal(roleOf(signedIn) ?? 'viewer', 'member') : null
   return {
     signedIn,
     person: signedIn ? personOf(signedIn, header) : null,
@@ -123,7 +133,8 @@ const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session
     epoch,
     since,
     scrollback: Math.min(scrollback, maxScrollback),
-    wantsToWatch: role === 'watch',
+    wantsToWatch: role === 'watch' || watchOnlyReason !== null,
+    watchOnlyReason,
     promisesAcks: ack === '1',
     size: size.value.size ?? defaultSize,
   }

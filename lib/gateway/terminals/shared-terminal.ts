@@ -458,7 +458,7 @@ export class SharedTerminal implements OpenTerminal {
           this.#signedIn = next
           this.#untrack = this.#track()
         } else if (reason === 'signed out') this.end(terminalClose.signedOut, 'Signed out')
-        else this.end(terminalClose.consoleRestarting, 'The console is restarting')
+        else if (reason === 'restarting') this.end(terminalClose.consoleRestarting, 'The console is restarting')
       },
     })
   }

@@ -27,6 +27,7 @@ const pageAt = async (output: ShellOutput, scrollback = 1000) => {
     client: undefined,
     signedIn: undefined,
     wantsToWatch: true,
+    watchOnlyReason: null,
     size,
     epoch: undefined,
     since: undefined,

@@ -49,6 +49,8 @@ export interface ViewerOpening {
   address: string
   client: string | undefined
   wantsToWatch: boolean
+  /** Why this person may only watch, if so. */
+  watchOnlyReason: string | null
   size: Size
   epoch: string | undefined
   since: number | undefined
@@ -276,7 +278,7 @@ export class Viewer {
   #message(data: Buffer, isBinary: boolean): void {
     this.#spend(isBinary ? data.length : Math.max(requestCost, data.length))
     if (isBinary) {
-      if (this.view.follower) return
+      if (this.#isReadOnly) return
       this.typedBytes += data.length
       this.#events?.input(data)
       return
@@ -290,8 +292,16 @@ export class Viewer {
     } else if (request?.t === 'ping') {
       this.notify({ t: 'pong', id: request.id, upstream_ms: this.#events?.upstreamMs() ?? null })
     } else if (this.view.follower) return
-    else if (request) this.#events?.request(request)
+    else if (this.opening.watchOnlyReason !== null) {
+      // Pages report their size unasked.
+      if (request?.t !== 'resize')
+        this.notify({ t: 'problem', code: 'forbidden', message: this.opening.watchOnlyReason })
+    } else if (request) this.#events?.request(request)
     else this.notify({ t: 'problem', code: 'invalid_argument', message: 'Unknown request' })
+  }
+
+  get #isReadOnly(): boolean {
+    return this.view.follower || this.opening.watchOnlyReason !== null
   }
 
   #spend(bytes: number): void {

@@ -1,0 +1,56 @@
+import { statSync } from 'node:fs'
+import { type Role, roleRefusal } from '#lib/protocol/roles.ts'
+import type { Session } from '../accounts/types.ts'
+import { HttpError } from '../http/handle-request.ts'
+import { logError, logInfo } from '../observability/log.ts'
+import { registry, slot } from '../registry/registry.ts'
+import { type RoleRules, readRoleRules, roleByRules } from './role-rules.ts'
+
+/** The rules in force, with the version of the file that was read last. */
+const state = slot('roleRules', () => ({ version: '', rules: undefined as RoleRules | undefined, readMs: 0 }))
+
+const recheckMs = 500
+
+/**
+ * The rules of DEVDECK_ROLES, read again once the file has changed. A broken file leaves the previous rules in force.
+ * Undefined without the setting.
+ */
+export const roleRules = (now = Date.now()): RoleRules | undefined => {
+  const { roles } = registry().config
+  if (roles === undefined) return undefined
+  const current = state()
+  current.rules ??= roles.rules
+  if (Math.abs(now - current.readMs) < recheckMs) return current.rules
+  current.readMs = now
+  const version = versionOf(roles.file)
+  if (version === current.version) return current.rules
+  const isFirst = current.version === ''
+  current.version = version
+  try {
+    current.rules = readRoleRules(roles.file)
+    if (!isFirst) logInfo(`DEVDECK_ROLES ${roles.file} was read again`)
+  } catch (error) {
+    logError(`DEVDECK_ROLES ${roles.file} ${(error as Error).message}. The previous rules stay in force`)
+  }
+  return current.rules
+}
+
+/** Replacing the file changes the inode, editing it the time. */
+const versionOf = (file: string): string => {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : 'missing'
+}
+
+export type RoleHolder = Pick<Session, 'person' | 'groups' | 'account'>
+
+/** Null: this person is let in no longer. Whoever entered an API key of the service has every role. */
+export const roleOf = ({ person, groups = [], account }: RoleHolder): Role | null => {
+  if (person === undefined) return registry().config.isSignOnOnly ? null : 'operator'
+  const rules = roleRules()
+  return rules ? roleByRules(rules, { groups, account: account.id }) : 'operator'
+}
+
+export const requireRole = (session: RoleHolder, least: Role): void => {
+  const refusal = roleRefusal(roleOf(session) ?? 'viewer', least)
+  if (refusal !== null) throw new HttpError('forbidden', refusal)
+}
