@@ -10,7 +10,7 @@ import { soakStorm } from './storm.ts'
 import { soakSwarm } from './swarm.ts'
 import { soakSwarmJob } from './swarm-job.ts'
 import { soakTeam } from './team.ts'
-import { walkUpstream } from './upstream.ts'
+import { soakUpstream } from './upstream.ts'
 
 /**
  * Long or nondeterministic tests. Exits with 1 after data loss, corruption, leftovers, memory growth or slow responses.
@@ -111,11 +111,11 @@ const soaks: Record<string, () => Promise<void>> = {
   team: () => report(soakTeam(process.argv.slice(3))),
   upstream: async () => {
     for (const faults of [
-      { latencyMs: 0, errorRate: 0 },
-      { latencyMs: 400, errorRate: 0 },
-      { latencyMs: 400, errorRate: 0.05 },
+      { latencyMs: 0, errors: 0 },
+      { latencyMs: 400, errors: 0 },
+      { latencyMs: 400, errors: 5 },
     ])
-      problems.push(...(await walkUpstream(faults, console.log)))
+      problems.push(...(await soakUpstream(faults, console.log)))
   },
   axe: async () => void problems.push(...(await checkAccessibility(console.log))),
 }
