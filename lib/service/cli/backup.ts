@@ -50,12 +50,14 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
     const add = async (prefix: string, folder: string, paths: readonly string[]) => {
       for (const line of await appendToTar(part, prefix, folder, paths)) warnings.add(line)
     }
+    // Others may be half written while they are copied, and are added again.
+    const complete = copyDisksDatabase(dataDir, staging).local
     await add('service', dataDir, present(dataDir, [...serviceFolders, ...serviceFiles]))
     await copyAxons(dataDir, staging)
     const consoleDir = consoleOf(dataDir)
     if (consoleDir !== undefined) await addConsole(consoleDir, staging, add)
     await add('service', staging, present(staging, ['axons']))
-    const elsewhere = await addDatabase(dataDir, staging, add)
+    const elsewhere = await addDatabase(dataDir, staging, complete, add)
     const manifest: Manifest = {
       version: packageJson.version,
       schema: schemaVersion,
@@ -145,13 +147,15 @@ const copyAxons = async (dataDir: string, staging: string) => {
  * The database goes last, with all that it names: what was created while the disks were copied is added first. Returns
  * what has its disk in a container engine.
  */
-const addDatabase = async (dataDir: string, staging: string, add: Add): Promise<string[]> => {
-  const copy = join(staging, databaseName)
-  const done = new Set(['devboxes', 'snapshots', 'objects', 'blueprints'].flatMap((kind) => existing(dataDir, kind)))
+const addDatabase = async (
+  dataDir: string,
+  staging: string,
+  complete: readonly string[],
+  add: Add,
+): Promise<string[]> => {
+  const done = new Set(complete)
   for (let round = 0; round < maxRounds; round++) {
-    rmSync(copy, { force: true })
-    copyDatabase(join(dataDir, databaseName), copy)
-    const { local, elsewhere } = disksOf(copy)
+    const { local, elsewhere } = copyDisksDatabase(dataDir, staging)
     const missing = local.filter((path) => !done.has(path))
     if (missing.length === 0) {
       await add('service', staging, [databaseName])
@@ -162,6 +166,14 @@ const addDatabase = async (dataDir: string, staging: string, add: Add): Promise<
     for (const path of there) done.add(path)
   }
   throw new StartError('Devboxes and snapshots are created and deleted faster than they can be copied; try again later')
+}
+
+/** Copies the service's database, and returns the disks that it names. */
+const copyDisksDatabase = (dataDir: string, staging: string) => {
+  const copy = join(staging, databaseName)
+  rmSync(copy, { force: true })
+  copyDatabase(join(dataDir, databaseName), copy)
+  return disksOf(copy)
 }
 
 const disksOf = (file: string): { local: string[]; elsewhere: string[] } => {
@@ -185,8 +197,6 @@ const disksOf = (file: string): { local: string[]; elsewhere: string[] } => {
 }
 
 const printable = (text: string) => text.replaceAll(/\p{C}/gu, '\u{fffd}')
-
-const existing = (dataDir: string, kind: string) => namesIn(join(dataDir, kind)).map((name) => `${kind}/${name}`)
 
 const present = (folder: string, paths: readonly string[]) => paths.filter((path) => existsSync(join(folder, path)))
 
