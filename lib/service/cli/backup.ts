@@ -235,11 +235,12 @@ const appendToTar = async (
 }
 
 const tar = async (args: readonly string[], input = ''): Promise<string[]> => {
-  const child = spawnProcess('tar', args, { stdio: ['pipe', 'ignore', 'pipe'] })
+  const child = spawnProcess('env', ['LC_ALL=C', 'tar', ...args], { stdio: ['pipe', 'ignore', 'pipe'] })
   child.stdin.on('error', () => undefined).end(input)
   const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number]>])
   const lines = output.split('\n').filter((line) => line !== '' && !line.includes('Exiting with failure status'))
-  // 1: a file changed or disappeared while it was read.
-  if (code > 1) throw new StartError(`tar failed: ${lines.slice(-3).join('; ') || `exit code ${code}`}`)
+  // 1: a file changed or disappeared while it was read. What was deleted just before is no failure either.
+  const isDeleted = lines.length > 0 && lines.every((line) => /: Cannot stat: No such file or directory$/.test(line))
+  if (code > 1 && !isDeleted) throw new StartError(`tar failed: ${lines.slice(-3).join('; ') || `exit code ${code}`}`)
   return lines
 }
