@@ -2,6 +2,7 @@ import type { Locator, Page } from '@playwright/test'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { expect, isLive, test } from './product.ts'
 import { finishedJob, makeScenarios, startJob } from './small-jobs.ts'
+import { untilFocused, untilPrompt, untilText } from './terminal-page.ts'
 
 // Only keys are pressed here: no clicks, and no focus that Tab didn't set.
 test.use({ journeys: 'keyboard' })
@@ -129,4 +130,99 @@ test('with keys alone: an axon is created and given an event', async ({ signedIn
   await type(page.getByRole('textbox', { name: 'Type', exact: true }), 'note')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('main').getByText('note', { exact: true }).first()).toBeVisible()
+})
+
+test('with keys alone: a devbox is created, and its terminal entered and left', async ({ signedIn: page, product }) => {
+  await page.goto(`${product.url}/devboxes`)
+  await isLive(page)
+  await press(page.getByRole('button', { name: 'Create devbox', exact: true }).first())
+  await type(page.getByRole('dialog').getByRole('textbox', { name: /^Name/ }), 'keyed terminal')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/devboxes\/dbx_\w+\/terminal/)
+  await untilPrompt(page)
+  await page.keyboard.type('echo $((40+2))\n')
+  await untilText(page, /^42$/m)
+  await page.keyboard.press('Control+Shift+X')
+  await expect(page.getByRole('button', { name: 'Back to the terminal' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await untilFocused(page)
+  await page.keyboard.press('Control+Shift+X')
+  await press(page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Overview' }), 'Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'keyed terminal' })).toBeVisible()
+})
+
+test('with keys alone: a command is run, read and killed', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'keyed commands' } })
+  await page.goto(`${product.url}/devboxes/${id}/commands`)
+  await isLive(page)
+  await type(page.getByRole('textbox', { name: 'Command', exact: true }), 'echo started; sleep infinity')
+  await page.keyboard.press('Control+Enter')
+  const output = page.getByRole('log', { name: 'Output' })
+  await expect(output).toContainText('started')
+  await tabTo(output)
+  await press(page.getByRole('button', { name: 'Kill command' }))
+  await expect(page.getByText('Exit 137 (SIGKILL)', { exact: true })).toBeVisible()
+})
+
+test('with keys alone: a file is opened, edited and saved', async ({ signedIn: page, product }) => {
+  const { devboxes, files } = product.service
+  const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'keyed files' } })
+  await files.write({ params: { id }, body: { file_path: 'note.txt', contents: 'first\n' } })
+  await page.goto(`${product.url}/devboxes/${id}/files`)
+  await isLive(page)
+  await press(page.getByRole('row').getByRole('link', { name: 'note.txt' }))
+  await press(page.getByRole('button', { name: 'Edit file' }))
+  const text = page.getByRole('textbox', { name: 'Text of note.txt' })
+  await expect(text).toBeFocused()
+  await page.keyboard.type('zeroth ')
+  // The editor takes Tab until Escape.
+  await page.keyboard.press('Escape')
+  await press(page.getByRole('button', { name: 'Save file' }))
+  await expect(page.getByRole('region', { name: 'Text of note.txt' })).toContainText('zeroth first')
+  await page.keyboard.press('Backspace')
+  await expect(page.getByRole('row').getByRole('link', { name: 'note.txt' })).toBeFocused()
+})
+
+test('with keys alone: a snapshot is taken, and a devbox created from it', async ({ signedIn: page, product }) => {
+  const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'keyed source' } })
+  await page.goto(`${product.url}/devboxes/${id}`)
+  await isLive(page)
+  await press(page.getByRole('button', { name: 'More actions' }))
+  await choose(page, 'Take snapshot')
+  const dialog = page.getByRole('dialog')
+  await type(dialog.getByRole('textbox', { name: /^Name/ }), 'keyed snapshot')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Snapshot keyed snapshot is ready')).toBeVisible()
+  await press(page.getByRole('navigation', { name: 'Devbox' }).getByRole('link', { name: 'Snapshots' }))
+  await press(page.getByRole('main').getByRole('button', { name: 'Create devbox' }).last())
+  await expect(dialog.getByRole('combobox', { name: 'Source' })).toHaveValue('snapshot')
+  await type(dialog.getByRole('textbox', { name: /^Name/ }), 'keyed restore')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'keyed restore' })).toBeVisible()
+})
+
+test('with keys alone: a secret is created, found in a sorted list, and deleted', async ({
+  signedIn: page,
+  product,
+}) => {
+  for (const name of ['KEYED_A', 'KEYED_C']) await product.service.secrets.create({ body: { name, value: name } })
+  await page.goto(`${product.url}/settings/secrets`)
+  await isLive(page)
+  await press(page.getByRole('button', { name: 'Create secret' }).first())
+  const dialog = page.getByRole('dialog')
+  await type(dialog.getByRole('textbox', { name: 'Name' }), 'KEYED_B')
+  await type(dialog.getByRole('textbox', { name: 'Value' }), 'value')
+  await press(dialog.getByRole('button', { name: 'Create secret' }))
+  await expect(dialog).toBeHidden()
+  await press(page.getByRole('columnheader', { name: 'Name' }).getByRole('button'))
+  await expect(page.getByRole('columnheader', { name: 'Name' })).toHaveAttribute('aria-sort', /ascending|descending/)
+  await page.keyboard.press('/')
+  await expect(page.getByRole('searchbox')).toBeFocused()
+  await page.keyboard.type('keyed_b')
+  await expect(page.getByText('Showing 1 of 3')).toBeVisible()
+  await press(page.getByRole('button', { name: 'KEYED_B', exact: true }))
+  await press(dialog.getByRole('button', { name: 'Delete secret' }))
+  await press(page.getByRole('dialog', { name: 'Delete KEYED_B?' }).getByRole('button', { name: 'Delete secret' }))
+  await expect(page.getByRole('button', { name: 'KEYED_B', exact: true })).toHaveCount(0)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
 })
