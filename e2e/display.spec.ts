@@ -107,4 +107,6 @@ test('nothing moves with reduced motion, and forced colors keep focus and select
   expect(await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)).toBe(
     'solid',
   )
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('menu')).toHaveCount(0)
 })
