@@ -81,7 +81,7 @@ export const upstreamActions = (page: Page, url: string, devboxId: string): Reco
     },
     'rename a file': async (n) => {
       await openFolder()
-      await main.getByRole('table').getByRole('link', { name: /^up-/ }).first().focus()
+      await main.getByRole('table').getByRole('link', { name: /up-/ }).first().focus()
       await page.keyboard.press('F2')
       await dialog.getByRole('textbox').fill(`up-renamed-${n}.txt`)
       await dialog.getByRole('textbox').press('Enter')
@@ -91,7 +91,7 @@ export const upstreamActions = (page: Page, url: string, devboxId: string): Reco
     },
     'delete a file': async () => {
       await openFolder()
-      const link = main.getByRole('table').getByRole('link', { name: /^up-renamed-/ })
+      const link = main.getByRole('table').getByRole('link', { name: /up-renamed-/ })
       await link.first().focus()
       await page.keyboard.press('Delete')
       await submit('Delete file')
