@@ -40,8 +40,8 @@ export const BarButton = ({
       )}
     >
       <Icon aria-hidden className="size-3.5 shrink-0" />
-      <span className="hidden @xl:inline">{label}</span>
-      {figure}
+      {/* The space parts them for speech input. */}
+      <span className="hidden @xl:inline">{label}</span> {figure}
     </button>
   </Tooltip>
 )
