@@ -128,16 +128,20 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
   const load = ['/api/v1/devboxes', '/api/activity', '/api/alerts/health', '/devboxes'].map(async (path) => {
     while (isLoading) statuses.push((await page.request.get(origin + path).catch(() => null))?.status() ?? 0)
   })
-  await expect.poll(() => statuses.length).toBeGreaterThan(20)
-  await end(consoles.get(ports[0]), 'SIGKILL')
-  const killedAfter = statuses.length
-  await isLive(page)
-  await untilPrompt(page)
-  await page.keyboard.type('echo "still $held"\n')
-  await expect.poll(() => screenText(page)).toContain('still 42')
-  await expect.poll(() => statuses.length).toBeGreaterThan(killedAfter + 20)
-  isLoading = false
-  await Promise.all(load)
+  try {
+    await expect.poll(() => statuses.length).toBeGreaterThan(20)
+    await end(consoles.get(ports[0]), 'SIGKILL')
+    const killedAfter = statuses.length
+    await isLive(page)
+    await untilPrompt(page)
+    await page.keyboard.type('echo "still $held"\n')
+    await expect.poll(() => screenText(page)).toContain('still 42')
+    await expect.poll(() => statuses.length).toBeGreaterThan(killedAfter + 20)
+  } finally {
+    // Otherwise a failure would leave the calls running without end.
+    isLoading = false
+    await Promise.all(load)
+  }
   expect(statuses.filter((status) => status !== 200)).toEqual([])
 
   // The console that comes back no longer leads, and serves both what it forwards and what it reads itself.
