@@ -13,6 +13,10 @@ export const upstreamActions = (page: Page, url: string, devboxId: string): Reco
     await dialog.getByRole('button', { name, exact: true }).click()
     await expect(page.getByRole('dialog')).toHaveCount(0, { timeout: 20_000 })
   }
+  const openFirst = async (list: string, name: RegExp) => {
+    await page.goto(url + list)
+    await main.getByRole('link', { name }).first().click()
+  }
   const openDevbox = async (name: string) => {
     await page.goto(`${url}/devboxes`)
     const link = main.getByRole('link', { name, exact: true })
@@ -205,11 +209,7 @@ export const upstreamActions = (page: Page, url: string, devboxId: string): Reco
       await visible(`axon ${n}`)
     },
     'publish an event': async () => {
-      await page.goto(`${url}/axons`)
-      await main
-        .getByRole('link', { name: /^axon \d/ })
-        .first()
-        .click()
+      await openFirst('/axons', /^axon \d/)
       await page.getByRole('navigation', { name: 'Axon' }).getByRole('link', { name: 'Events' }).click()
       await button('Publish event').click()
       const form = page.getByRole('form', { name: 'Publish an event' })
@@ -219,11 +219,7 @@ export const upstreamActions = (page: Page, url: string, devboxId: string): Reco
       await visible(/Published as event \d/)
     },
     'query an axon': async () => {
-      await page.goto(`${url}/axons`)
-      await main
-        .getByRole('link', { name: /^axon \d/ })
-        .first()
-        .click()
+      await openFirst('/axons', /^axon \d/)
       await page.getByRole('navigation', { name: 'Axon' }).getByRole('link', { name: 'SQL' }).click()
       await button(/^Run/).click()
       await expect(main.getByRole('table').first()).toBeVisible()
@@ -237,40 +233,24 @@ export const upstreamActions = (page: Page, url: string, devboxId: string): Reco
       await expect(main.getByRole('heading', { name: `cloned ${n}` })).toBeVisible()
     },
     'cancel a job': async () => {
-      await page.goto(`${url}/benchmark-jobs`)
-      await main
-        .getByRole('link', { name: /^cloned/ })
-        .first()
-        .click()
+      await openFirst('/benchmark-jobs', /^cloned/)
       await button('Cancel job').click()
       await submit('Cancel job')
       await expect(main.getByText('Canceled').first()).toBeVisible()
     },
     'cancel a run': async () => {
-      await page.goto(`${url}/benchmark-runs?state=running`)
-      await main
-        .getByRole('link', { name: /^manual/ })
-        .first()
-        .click()
+      await openFirst('/benchmark-runs?state=running', /^manual/)
       await button('Cancel run').click()
       await submit('Cancel run')
       await expect(main.getByText('Canceled').first()).toBeVisible()
     },
     'read the logs of a run': async () => {
-      await page.goto(`${url}/benchmark-runs`)
-      await main
-        .getByRole('link', { name: /^manual/ })
-        .first()
-        .click()
+      await openFirst('/benchmark-runs', /^manual/)
       await main.getByRole('link', { name: /logs/i }).first().click()
       await expect(main.getByRole('tree', { name: 'Files of the archive' })).toBeVisible()
     },
     'download the logs of a run': async () => {
-      await page.goto(`${url}/benchmark-runs`)
-      await main
-        .getByRole('link', { name: /^manual/ })
-        .first()
-        .click()
+      await openFirst('/benchmark-runs', /^manual/)
       const download = page.waitForEvent('download')
       await button('Download logs').click()
       expect((await download).suggestedFilename()).toMatch(/\.zip$/)
