@@ -9,7 +9,7 @@ export const plannedStopTitle = ({ deadline_ms }: PlannedStop, nowMs: number): s
 export const sinceText = ({ since_ms }: PlannedStop, nowMs: number): string =>
   `New devboxes, commands, jobs, snapshots and builds have been rejected for ${formatElapsedMs(nowMs - since_ms)}.`
 
-/** What the stop interrupts or leaves, of the account. */
+/** Which of the account's work the stop interrupts, and which goes on. */
 export const effectTexts = (stop: PlannedStop): string[] => {
   const running = [
     ...(stop.commands > 0 ? [formatCountOf(stop.commands, 'command')] : []),

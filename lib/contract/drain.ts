@@ -15,7 +15,7 @@ const Count = z.int().check(z.minimum(0))
 /** Counts are those of the account. */
 export const PlannedStop = z.object({
   since_ms: EpochMs,
-  /** What still runs then is interrupted. */
+  /** Work that is still running at this time is interrupted. */
   deadline_ms: EpochMs,
   commands: Count,
   trials: Count,

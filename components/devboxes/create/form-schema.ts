@@ -37,7 +37,7 @@ export interface DevboxFormValues {
   /** An id or a name. */
   /** An id, or the name below. */
   blueprint: string
-  /** Set by a template that names its blueprint. Ids are opaque, so a name can't be told from one. */
+  /** Set by a template that names its blueprint: an opaque ID looks no different from a name. */
   blueprintName: string
   size: '' | (typeof resourceSizes)[number]
   cpuCores: string

@@ -357,7 +357,7 @@ const watchBody = (
 
 /** The client's address, from X-Forwarded-For where the sender is a proxy that TRUST_PROXY names. */
 export const clientAddress = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
-  // Another console has looked at the proxies already.
+  // The console that forwarded the request has already checked its proxies.
   if (isFromPeer(headers)) return String(headers[peerClientHeader])
   const { isTrustedProxy } = registry().config
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')

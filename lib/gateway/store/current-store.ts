@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** What several consoles share. Undefined for a console on its own data folder. */
+/** The store that several consoles share. A console with only its data folder has none. */
 export interface CurrentStore {
   /** Whether this console holds the alerts and terminals. */
   readonly leads: boolean

@@ -27,7 +27,7 @@ interface Events {
   onStepDown(): void
 }
 
-// What several consoles share, in PostgreSQL. Each console reads its own copy in memory, so pages stay fast and work
+// The data that several consoles share, in PostgreSQL. Each console reads its own copy in memory, so pages stay fast and work
 // while the store is away. Changed rows are written within the same turn and announced to the other consoles.
 export class SharedStore implements CurrentStore {
   readonly #url: string
