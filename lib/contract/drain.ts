@@ -4,11 +4,19 @@ import { defineEndpoints, get, json, post } from './endpoint.ts'
 
 /** What a stop of the service would interrupt. */
 export const RunningWork = z.object({
-  kind: openEnum(['command', 'trial', 'snapshot', 'build']),
+  kind: openEnum(['command', 'shell', 'trial', 'scoring', 'snapshot', 'build']),
+  /** Of the execution, job, scenario run, snapshot or blueprint; a shell's session name. */
   id: z.string(),
+  /** What people know it by: a command line, or the name of a job, scenario, snapshot or blueprint. */
+  name: z.nullish(z.string()),
   devbox_id: z.nullish(z.string()),
+  devbox_name: z.nullish(z.string()),
+  /** What runs in a shell's foreground. Null: it was used lately. */
+  program: z.nullish(z.string()),
 })
 export type RunningWork = z.infer<typeof RunningWork>
+
+export const maxListed = 50
 
 const Count = z.int().check(z.minimum(0))
 
@@ -21,8 +29,14 @@ export const PlannedStop = z.object({
   trials: Count,
   snapshots: Count,
   builds: Count,
+  shells: z.optional(Count),
+  scorings: z.optional(Count),
+  /** What is counted above, at most `maxListed` of it. */
+  running: z.optional(z.array(RunningWork)),
   /** They end with the service and start again with it. */
   devboxes_restarting: Count,
+  /** At most `maxListed` of them. */
+  restarting: z.optional(z.array(z.object({ id: z.string(), name: z.nullish(z.string()) }))),
   /** They keep running. */
   devboxes_staying: Count,
 })
@@ -48,5 +62,12 @@ export const drain = defineEndpoints('drain', 'stable', {
     scope: 'local',
     operator: true,
   }),
+  /** The planned stop, if there is one, with the work of all accounts. */
+  pending: get('/local/stop', json(z.object({ running: z.nullable(z.array(RunningWork)) })), {
+    scope: 'local',
+    operator: true,
+  }),
+  /** Accepts work again. 409 once the service is stopping. */
+  cancel: post('/local/stop/cancel', json(z.object({ canceled: z.boolean() })), { scope: 'local', operator: true }),
   state: get('/v1/accounts/me/planned_stop', json(StopState)),
 })

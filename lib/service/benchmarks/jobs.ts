@@ -80,7 +80,7 @@ export class Jobs {
   readonly #closing = new AbortController()
   /** Another version of the service may return other fields. */
   readonly #startId = randomBytes(9).toString('base64url')
-  readonly #active = new Map<string, { account: string; job: RunningJob; done: Promise<void> }>()
+  readonly #active = new Map<string, { account: string; name: string; job: RunningJob; done: Promise<void> }>()
   readonly #environments: Environments
   readonly #maxTrials: number
   readonly #slots: TrialSlots
@@ -111,8 +111,18 @@ export class Jobs {
     this.#slots.pause()
   }
 
-  runningTrials(): { account: string; id: string; devbox_id: string | undefined }[] {
-    return this.#slots.running.map(({ account, job, devboxIds }) => ({ account, id: job, devbox_id: devboxIds.at(-1) }))
+  /** Starts trials again. */
+  resume(): void {
+    this.#slots.resume()
+  }
+
+  runningTrials(): { account: string; id: string; name: string; devboxIds: readonly string[] }[] {
+    return this.#slots.running.map(({ account, job, devboxIds }) => ({
+      account,
+      id: job,
+      name: this.#active.get(job)?.name ?? job,
+      devboxIds,
+    }))
   }
 
   async close(): Promise<void> {
@@ -276,7 +286,7 @@ export class Jobs {
       this.#active.delete(id)
       this.#startNext()
     })
-    this.#active.set(id, { account, job, done })
+    this.#active.set(id, { account, name: record.name, job, done })
   }
 
   readonly #runEnded = (runId: string) => {

@@ -63,7 +63,7 @@ export class ScenarioRuns {
   /** Emits `state` with (id, state) after every transition. */
   readonly changes = new EventEmitter().setMaxListeners(0)
   readonly #options: Options
-  readonly #scoring = new Set<Promise<void>>()
+  readonly #scoring = new Map<Promise<void>, ScenarioRunRecord>()
   readonly #releases = new Map<string, Promise<void>>()
   readonly #working = new Map<string, Promise<unknown>>()
   readonly #shutdowns = new Slots(maxConcurrentShutdowns)
@@ -94,7 +94,17 @@ export class ScenarioRuns {
   async close(): Promise<void> {
     this.#options.devboxes.changes.off('status', this.#devboxMoved)
     this.#closing.abort()
-    await Promise.allSettled(this.#scoring)
+    await Promise.allSettled(this.#scoring.keys())
+  }
+
+  /** Runs without a job that are being scored. */
+  inScoring(): { account: string; id: string; name: string; devbox_id: string | null }[] {
+    return [...this.#scoring.values()].map(({ account, id, name, scenario_name, devbox_id }) => ({
+      account,
+      id,
+      name: name ?? scenario_name,
+      devbox_id,
+    }))
   }
 
   get(account: string, id: string): ScenarioRun {
@@ -323,7 +333,7 @@ export class ScenarioRuns {
         log({ message: `The score of run ${run.id} could not be stored`, error: String(error) }),
       )
       .finally(() => this.#scoring.delete(scoring))
-    this.#scoring.add(scoring)
+    this.#scoring.set(scoring, run)
   }
 
   #own(account: string, id: string): ScenarioRunRecord {

@@ -36,6 +36,11 @@ export class TrialSlots {
     this.#isPaused = true
   }
 
+  resume(): void {
+    this.#isPaused = false
+    this.#startNext()
+  }
+
   get running(): readonly SlotOwner[] {
     return this.#slots.running
   }

@@ -123,8 +123,9 @@ export class Blueprints {
     return id
   }
 
-  inProgress(): { account: string; id: string }[] {
-    return [...this.#running].map(([id, { account }]) => ({ account, id }))
+  inProgress(): { account: string; id: string; name: string }[] {
+    const nameOf = (id: string) => this.#options.store.mustFind(id).name
+    return [...this.#running].map(([id, { account }]) => ({ account, id, name: nameOf(id) }))
   }
 
   preview(account: string, body: BlueprintCreate): string {

@@ -2,13 +2,13 @@ import { StartError } from '#lib/service/kit/errors.ts'
 import { runningService } from '#lib/service/store/data-dir.ts'
 
 /** Calls an operator endpoint of the service that runs on the data folder. Throws a StartError if none does. */
-export const callOperator = async <T>(dataDir: string, path: string, request?: object): Promise<T> => {
+export const callOperator = async <T>(dataDir: string, path: string, request?: object, method = 'POST'): Promise<T> => {
   const running = runningService(dataDir)
   if (!running) throw new StartError(`No service is running on the data folder ${dataDir}`)
   const { pid, address, operatorToken } = running
   if (!address) throw new StartError(`The service on ${dataDir} (pid ${pid}) is still starting; try again`)
   const response = await fetch(`${address}${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
     ...(request && { body: JSON.stringify(request) }),
   }).catch((error: unknown) => {

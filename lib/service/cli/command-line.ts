@@ -32,6 +32,7 @@ export interface CommandLine extends ServiceConfig {
   deadlineSeconds: number
   /** How long running work may take before the service stops. */
   stopWithinSeconds: number | undefined
+  cancelStop: boolean
   prune: { olderThanSeconds?: number | undefined; dryRun: boolean }
   audit: { sinceMs: number; follow: boolean }
   drainMs: number
@@ -177,6 +178,7 @@ const Flags = z.object({
   deadline: z._default(duration, 10 * 60),
   in: z.optional(duration),
   for: z.optional(duration),
+  cancel: z._default(z.boolean(), false),
   console: z._default(
     text(/^https?:\/\/[^\s/?#@]+\/?$/, 'must be a URL such as http://localhost:3000'),
     'http://localhost:3000',
@@ -210,6 +212,7 @@ const switches = [
   'stop-with-parent',
   'strict-environments',
   'validate-answers',
+  'cancel',
 ]
 const flagsOfOthers = [
   'since',
@@ -227,6 +230,7 @@ const flagsOfOthers = [
   'deadline',
   'in',
   'for',
+  'cancel',
 ]
 const serveFlags = Object.keys(Flags.shape).filter((name) => !flagsOfOthers.includes(name))
 
@@ -242,7 +246,7 @@ const commands = {
   'keys add': { flags: ['data-dir', 'account', 'name'], words: [] },
   'keys list': { flags: ['data-dir'], words: [] },
   'keys revoke': { flags: ['data-dir'], words: ['ID'] },
-  drain: { flags: ['data-dir', 'deadline', 'in', 'for'], words: [], optionalWords: ['NODE'] },
+  drain: { flags: ['data-dir', 'deadline', 'in', 'for', 'cancel'], words: [], optionalWords: ['NODE'] },
   activate: { flags: ['data-dir'], words: ['NODE'] },
   import: {
     flags: ['data-dir', 'account', 'agent-name', 'model-name', 'judged-metric', 'watch', 'every', 'once'],
@@ -305,6 +309,7 @@ export const readCommandLine = (
     },
     watch: flags.data.watch ? { everySeconds: flags.data.every, once: flags.data.once } : undefined,
     stopWithinSeconds: flags.data.for,
+    cancelStop: flags.data.cancel,
     deadlineSeconds: flags.data.in ?? flags.data.deadline,
     prune: { olderThanSeconds: flags.data['older-than'], dryRun: flags.data['dry-run'] },
     audit: { sinceMs: flags.data.since ?? Number.NEGATIVE_INFINITY, follow: flags.data.follow },
@@ -484,7 +489,8 @@ recover
 drain
   --in TIME           Time until the devboxes are suspended (10m); also --deadline
   --for TIME          Accept no new devboxes, commands, jobs, snapshots or builds, wait at most this long for running
-                      ones, then stop the service, and the console it belongs to
+                      ones and for shells in use, then stop the service, and the console it belongs to
+  --cancel            Cancel the stop that --for planned, and accept work again
 
 Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
@@ -513,6 +519,8 @@ const parseFlags = (args: readonly string[]) => {
   }
 }
 
+const isTimeFlag = (flag: string) => ['for', 'in', 'deadline'].includes(flag)
+
 const isCommand = (text: string): text is Command => Object.hasOwn(commands, text)
 
 const splitCommand = (positionals: readonly string[]): { command?: Command; words: readonly string[] } => {
@@ -532,6 +540,9 @@ const problemsOf = (command: Command, words: readonly string[], given: readonly 
     given.includes('for') &&
     (words.length > 0 || given.includes('in') || given.includes('deadline'))
       ? ['drain --for stops the whole service and takes no node and no --in']
+      : []),
+    ...(command === 'drain' && given.includes('cancel') && (words.length > 0 || given.some((flag) => isTimeFlag(flag)))
+      ? ['drain --cancel takes no node and no time']
       : []),
     ...given
       .filter((flag) => flag !== 'help' && !takes.flags.includes(flag))

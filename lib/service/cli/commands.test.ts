@@ -6,6 +6,7 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import { hasDocker, sharedDocker } from '#lib/service/testing/docker.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
+import { attach } from '#lib/service/testing/terminals.ts'
 
 // Several accounts require isolation.
 const isolated = strongestIsolation === 'bubblewrap'
@@ -81,6 +82,7 @@ describe('keys', () => {
     [['drain', 'node-1', 'node-2'], 'drain: unexpected node-2'],
     [['activate'], 'activate requires NODE'],
     [['drain', 'node-1', '--for', '1m'], 'drain --for stops the whole service'],
+    [['drain', '--cancel', '--for', '1m'], 'drain --cancel takes no node and no time'],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
     [['prune'], 'No service is running on'],
     [['prune', '--older-than', 'never'], '--older-than must be 0 or a time such as 12h or 30d'],
@@ -181,7 +183,7 @@ describe('drain', () => {
   it('with --for rejects new work, lets a command finish, stops with 0, and starts the devbox again', async () => {
     const { url, ended } = await serve('--isolation', isolated ? 'bubblewrap' : 'none')
     const { devboxes, executions, drain } = clientOf(url)
-    const { id } = await devboxes.createAndAwaitRunning({ body: {} })
+    const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'busy' } })
     expect(await drain.state()).toEqual({ stop: null })
     const body = { command: 'touch ~/begun; until [ -e ~/go ]; do sleep 0.02; done; echo done' }
     const { execution_id } = await executions.executeAsync({ params: { id }, body })
@@ -191,7 +193,14 @@ describe('drain', () => {
     const waiting = command('drain', '--for', '10m')
     await expect
       .poll(async () => (await drain.state()).stop)
-      .toMatchObject({ commands: 1, trials: 0, devboxes_restarting: 1, devboxes_staying: 0 })
+      .toMatchObject({
+        commands: 1,
+        trials: 0,
+        running: [{ kind: 'command', id: execution_id, name: body.command, devbox_id: id, devbox_name: 'busy' }],
+        devboxes_restarting: 1,
+        restarting: [{ id, name: 'busy' }],
+        devboxes_staying: 0,
+      })
     const rejected = await fetch(`${url}/v1/devboxes`, { method: 'POST', headers: bearer(ownKey()), body: '{}' })
     expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '15'])
     expect(((await rejected.json()) as { message: string }).message).toContain('The service is about to restart')
@@ -200,7 +209,7 @@ describe('drain', () => {
     expect((await ended).code).toBe(0)
     expect((await waiting).stdout).toMatch(
       new RegExp(
-        `^Waiting until \\S+Z for 1 task to finish:\n  command ${execution_id} in ${id}\nThe service has stopped\n$`,
+        `^Waiting until \\S+Z for 1 task to finish .*:\n  command "touch ~/begun; .*…" \\(${execution_id}\\) in "busy" \\(${id}\\)\nThe service has stopped\n$`,
       ),
     )
     const next = clientOf((await serve('--isolation', isolated ? 'bubblewrap' : 'none')).url)
@@ -225,6 +234,30 @@ describe('drain', () => {
     expect(stderr).toContain(`Stopping at the deadline with 1 task running: ${execution_id}`)
   })
 
+  it('--cancel accepts work again and ends a waiting --for; a program in a shell counts as work', async () => {
+    const { url } = await serve('--isolation', isolated ? 'bubblewrap' : 'none')
+    const { devboxes, drain, terminals } = clientOf(url)
+    expect((await command('drain', '--cancel')).stdout).toBe('No stop is planned\n')
+    const { id } = await devboxes.createAndAwaitRunning({ body: {} })
+    const session = await terminals.connect({ params: { session_name: `${id}-main` }, query: {} })
+    const shell = attach({ url }, session.connect_url ?? '')
+    await shell.opened
+    shell.type('sleep 1000\r')
+    const waiting = command('drain', '--for', '10m')
+    await expect
+      .poll(async () => (await drain.state()).stop)
+      .toMatchObject({ shells: 1, running: [{ kind: 'shell', devbox_id: id, program: 'sleep' }] })
+    expect((await command('drain', '--cancel')).stdout).toContain('The stop is canceled')
+    expect(await waiting).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(new RegExp(`^  shell .* in ${id}, `, 'm')),
+      stderr: expect.stringContaining('The stop was canceled'),
+    })
+    expect(await drain.state()).toEqual({ stop: null })
+    expect((await devboxes.createAndAwaitRunning({ body: {} })).status).toBe('running')
+    shell.socket.terminate()
+  })
+
   it('requires the operator token, which is valid for nothing else', async () => {
     const { url } = await serve()
     const token = readFileSync(join(dataDir, 'operator-token'), 'utf8').trim()
@@ -239,6 +272,11 @@ describe('drain', () => {
     expect((await drain('Bearer wrong')).status).toBe(401)
     expect((await drain(`Bearer ${ownKey()}`)).status).toBe(403)
     expect((await drain(`Bearer ${token}`)).status).toBe(200)
+    for (const [method, path] of [
+      ['GET', '/local/stop'],
+      ['POST', '/local/stop/cancel'],
+    ] as const)
+      expect((await fetch(`${url}${path}`, { method, headers: bearer(ownKey()) })).status).toBe(403)
     expect((await fetch(`${url}/v1/axons`, { headers: bearer(token) })).status).toBe(401)
     expect((await command('drain', 'node-1', '--in', '1m')).stderr).toContain('This service has no cluster')
   })

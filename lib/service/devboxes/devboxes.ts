@@ -93,6 +93,7 @@ export class Devboxes {
   /** Suspended devboxes whose disks are on their nodes. */
   readonly #unsaved = new Set<string>()
   #saving: Promise<void> | undefined
+  #isUseStored = true
   #watch: NodeJS.Timeout | undefined
   #saveTimer: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()
@@ -629,8 +630,11 @@ export class Devboxes {
     try {
       this.#options.store.setLastUsed(lastUsed)
       for (const [id, ms] of lastUsed) this.#storedUse.set(id, ms)
+      if (!this.#isUseStored) logError({ level: 'info', message: 'The last use of devboxes is stored again' })
+      this.#isUseStored = true
     } catch (error) {
-      logFailure('Could not store the last use of devboxes')(error)
+      if (this.#isUseStored) logFailure('Could not store the last use of devboxes; retrying')(error)
+      this.#isUseStored = false
     }
   }
 }

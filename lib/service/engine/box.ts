@@ -367,6 +367,8 @@ export interface BoxTerminal {
   kill(signal: NodeJS.Signals, target: 'foreground' | 'process'): Promise<boolean>
   /** Discards pending input. */
   stopInput(): void
+  /** The program in the foreground, unless that is the shell. Only in terminals that end with the service. */
+  program?(): string | undefined
 }
 
 export interface Usage {

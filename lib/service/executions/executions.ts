@@ -96,10 +96,10 @@ export class Executions {
     this.#run(record, { account, devbox: running, isContinued })
   }
 
-  endingWithService(): { account: string; id: string; devbox_id: string }[] {
+  endingWithService(): { account: string; id: string; devbox_id: string; name: string }[] {
     return [...this.#live.values()]
       .filter(({ outlivesService }) => !outlivesService)
-      .map(({ account, record: { id, devbox_id } }) => ({ account, id, devbox_id }))
+      .map(({ account, record: { id, devbox_id, command } }) => ({ account, id, devbox_id, name: command }))
   }
 
   /** Names by which the commands of a devbox are found by the next service. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 export interface ProcessStat {
   state: string
   parent: number
+  group: number
   session: number
   /** Foreground process group of the terminal; -1 without one. */
   foregroundGroup: number
@@ -21,6 +22,7 @@ export const processStat = (pid: number): ProcessStat | undefined => {
   return {
     state: field(3),
     parent: Number(field(4)),
+    group: Number(field(5)),
     session: Number(field(6)),
     foregroundGroup: Number(field(8)),
     cpuTicks: [14, 15, 16, 17].reduce((sum, number) => sum + Number(field(number)), 0),
@@ -29,7 +31,10 @@ export const processStat = (pid: number): ProcessStat | undefined => {
   }
 }
 
-export const readProc = (pid: number, file: 'stat' | 'environ' | 'cgroup' | 'cmdline' | `task/${number}/children`) => {
+export const readProc = (
+  pid: number,
+  file: 'stat' | 'comm' | 'environ' | 'cgroup' | 'cmdline' | `task/${number}/children`,
+) => {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')
   } catch {

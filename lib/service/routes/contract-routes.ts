@@ -108,6 +108,8 @@ const routesOf = (deps: Deps, operations: readonly string[]): Record<keyof Contr
       const running = deps.plannedStop.start(body.wait_seconds)
       return { deadline_ms: deps.now() + body.wait_seconds * 1000, running }
     },
+    pending: () => ({ running: deps.plannedStop.pending() }),
+    cancel: () => ({ canceled: deps.plannedStop.cancel() }),
     state: ({ account }) => deps.plannedStop.state(account),
     start: ({ body }) => {
       const eviction_deadline_ms = deps.now() + body.deadline_seconds * 1000

@@ -162,8 +162,14 @@ export class Snapshots {
     return this.#options.store.latestOf(devboxId)
   }
 
-  inProgress(): { account: string; id: string; devbox_id: string }[] {
-    return [...this.#taking].map(([id, { account, devboxId }]) => ({ account, id, devbox_id: devboxId }))
+  inProgress(): { account: string; id: string; devbox_id: string; name: string | null | undefined }[] {
+    const nameOf = (id: string) => this.#options.store.mustFind(id).name
+    return [...this.#taking].map(([id, { account, devboxId }]) => ({
+      account,
+      id,
+      devbox_id: devboxId,
+      name: nameOf(id),
+    }))
   }
 
   isBeingTaken(devboxId: string): boolean {

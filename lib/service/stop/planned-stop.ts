@@ -1,26 +1,33 @@
 import { hasEnded, isOfTrial } from '#lib/contract/devboxes.ts'
-import type { RunningWork, StopState } from '#lib/contract/drain.ts'
+import { maxListed, type RunningWork, type StopState } from '#lib/contract/drain.ts'
 import { contract } from '#lib/contract/index.ts'
 import type { Devboxes } from '#lib/service/devboxes/devboxes.ts'
 import { countOf } from '#lib/service/kit/amounts.ts'
 import { ServiceError } from '#lib/service/kit/errors.ts'
 import { logError } from '#lib/service/kit/log.ts'
 import type { DevboxStore } from '#lib/service/store/devboxes.ts'
+import type { OpenShell } from '#lib/service/terminals/terminals.ts'
 
 type OwnedWork = RunningWork & { account: string }
+type Found = Omit<OwnedWork, 'kind'>
 
 interface Options {
   store: Pick<DevboxStore, 'find' | 'unended' | 'mustFind'>
   devboxes: Pick<Devboxes, 'outlivesService'>
-  executions: { endingWithService(): Omit<OwnedWork, 'kind'>[] }
-  jobs: { pause(): void; runningTrials(): Omit<OwnedWork, 'kind'>[] }
-  snapshots: { inProgress(): Omit<OwnedWork, 'kind'>[] }
-  blueprints: { inProgress(): Omit<OwnedWork, 'kind'>[] }
+  executions: { endingWithService(): Found[] }
+  terminals: { endingWithService(): OpenShell[] }
+  jobs: { pause(): void; resume(): void; runningTrials(): (Found & { devboxIds: readonly string[] })[] }
+  scenarioRuns: { inScoring(): Found[] }
+  snapshots: { inProgress(): Found[] }
+  blueprints: { inProgress(): Found[] }
   now: () => number
 }
 
 const pollMs = 200
 const retryAfterSeconds = 15
+/** Somebody who typed into a shell within this time is likely to go on. */
+const recentUseMs = 5 * 60 * 1000
+const maxNameLength = 200
 
 /** What starts work that a stop would interrupt. */
 const rejected = new Set<string>(
@@ -37,6 +44,7 @@ export class PlannedStop {
   readonly #options: Options
   readonly #due = Promise.withResolvers<void>()
   #sinceMs: number | undefined
+  #isDue = false
   #deadlineMs = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -65,10 +73,28 @@ export class PlannedStop {
     return this.running()
   }
 
+  /** Accepts work again. False if no stop is planned; throws 409 if it has begun. */
+  cancel(): boolean {
+    if (this.#isDue)
+      throw new ServiceError('conflict', 'The service is already stopping; start it again', { shouldRetry: false })
+    if (this.#sinceMs === undefined) return false
+    clearInterval(this.#timer)
+    this.#sinceMs = undefined
+    this.#options.jobs.resume()
+    logError({ level: 'info', message: 'The planned stop is canceled; accepting work again' })
+    return true
+  }
+
+  /** What a planned stop waits for. Null: none is planned. */
+  pending(): RunningWork[] | null {
+    return this.#sinceMs === undefined ? null : this.running()
+  }
+
   #check() {
     const left = this.running()
     if (left.length > 0 && this.#options.now() < this.#deadlineMs) return
     clearInterval(this.#timer)
+    this.#isDue = true
     const message =
       left.length === 0
         ? 'All work has finished; stopping'
@@ -79,20 +105,35 @@ export class PlannedStop {
 
   /** What a stop would interrupt now. */
   running(account?: string): RunningWork[] {
-    const { store, executions, jobs, snapshots, blueprints } = this.#options
-    const isOfTrialDevbox = ({ devbox_id }: { devbox_id?: string | null | undefined }) => {
-      const devbox = devbox_id ? store.find(devbox_id) : undefined
-      return devbox !== undefined && isOfTrial(devbox)
-    }
+    const { store, executions, terminals, jobs, scenarioRuns, snapshots, blueprints, now } = this.#options
+    const trials = jobs.runningTrials()
+    const scorings = scenarioRuns.inScoring()
+    // Their commands are part of them.
+    const covered = new Set([
+      ...trials.flatMap(({ devboxIds }) => devboxIds),
+      ...scorings.flatMap(({ devbox_id }) => devbox_id ?? []),
+    ])
     const all: OwnedWork[] = [
-      ...jobs.runningTrials().map((each) => ({ kind: 'trial', ...each })),
-      ...executions.endingWithService().flatMap((each) => (isOfTrialDevbox(each) ? [] : { kind: 'command', ...each })),
+      ...trials.map(({ devboxIds, ...each }) => ({ kind: 'trial', ...each, devbox_id: devboxIds.at(-1) })),
+      ...scorings.map((each) => ({ kind: 'scoring', ...each })),
+      ...executions
+        .endingWithService()
+        .filter(({ devbox_id }) => !covered.has(devbox_id ?? ''))
+        .map((each) => ({ kind: 'command', ...each })),
+      ...terminals
+        .endingWithService()
+        .filter((each) => isInUse(each, now()))
+        .map(({ lastInputMs: _, ...each }) => ({ kind: 'shell', ...each })),
       ...snapshots.inProgress().map((each) => ({ kind: 'snapshot', ...each })),
       ...blueprints.inProgress().map((each) => ({ kind: 'build', ...each })),
     ]
     return all
       .filter((each) => account === undefined || each.account === account)
-      .map(({ account: _, ...rest }) => rest)
+      .map(({ account: _, name, devbox_id, ...rest }) => ({
+        ...rest,
+        ...(name && { name: name.slice(0, maxNameLength) }),
+        ...(devbox_id && { devbox_id, devbox_name: store.find(devbox_id)?.name }),
+      }))
   }
 
   state(account: string): StopState {
@@ -105,7 +146,7 @@ export class PlannedStop {
       .map((id) => store.mustFind(id))
       .filter((devbox) => devbox.account === account && devbox.status !== 'suspended' && !hasEnded(devbox.status))
       .filter((devbox) => !isOfTrial(devbox))
-    const staying = own.filter(({ id }) => devboxes.outlivesService(id)).length
+    const restarting = own.filter(({ id }) => !devboxes.outlivesService(id))
     return {
       stop: {
         since_ms: this.#sinceMs,
@@ -114,8 +155,12 @@ export class PlannedStop {
         trials: count('trial'),
         snapshots: count('snapshot'),
         builds: count('build'),
-        devboxes_restarting: own.length - staying,
-        devboxes_staying: staying,
+        shells: count('shell'),
+        scorings: count('scoring'),
+        running: running.slice(0, maxListed),
+        devboxes_restarting: restarting.length,
+        restarting: restarting.slice(0, maxListed).map(({ id, name }) => ({ id, name })),
+        devboxes_staying: own.length - restarting.length,
       },
     }
   }
@@ -130,3 +175,7 @@ export class PlannedStop {
     )
   }
 }
+
+/** Whether somebody would miss a shell: a program runs in it, or it was used lately. */
+export const isInUse = ({ program, lastInputMs }: Pick<OpenShell, 'program' | 'lastInputMs'>, nowMs: number): boolean =>
+  program !== undefined || (lastInputMs !== undefined && nowMs - lastInputMs < recentUseMs)

@@ -48,6 +48,7 @@ export class Shell {
   #ended = false
   #paused = false
   inputBytes = 0
+  #lastInputMs: number | undefined
   #sending: NodeJS.Immediate | undefined
   #exit: { code: number; reason: string } | undefined
   #idleTimer: NodeJS.Timeout | undefined
@@ -111,6 +112,15 @@ export class Shell {
 
   get outlivesService(): boolean {
     return this.#devbox.box.survivors !== undefined
+  }
+
+  /** The program in its foreground, if it is known. */
+  get program(): string | undefined {
+    return this.#exit ? undefined : this.#terminal.program?.()
+  }
+
+  get lastInputMs(): number | undefined {
+    return this.#lastInputMs
   }
 
   get attached(): boolean {
@@ -256,6 +266,7 @@ export class Shell {
   #input(client: TerminalClient, bytes: Buffer) {
     if (this.#ended) return
     this.inputBytes += bytes.length
+    this.#lastInputMs = Date.now()
     this.#terminal.write(bytes)
     if (this.#terminal.pendingBytes <= maxPendingInputBytes) return
     client.isInputPaused = true

@@ -9,6 +9,15 @@ import { holdOf, type SessionKey, Shell } from './shell.ts'
 const devboxEndedCode = 4001
 const serviceStopsCode = 1001
 
+export interface OpenShell {
+  account: string
+  /** Name of the session. */
+  id: string
+  devbox_id: string
+  program: string | undefined
+  lastInputMs: number | undefined
+}
+
 export class Terminals {
   readonly #maxPerAccount: number
   readonly #store: TerminalStore
@@ -74,6 +83,18 @@ export class Terminals {
     } catch (error) {
       logFailure(`Could not store the end of terminal session ${key.name}`)(error)
     }
+  }
+
+  endingWithService(): OpenShell[] {
+    return [...this.#shells.values()]
+      .filter(({ outlivesService }) => !outlivesService)
+      .map(({ account, name, devboxId, program, lastInputMs }) => ({
+        account,
+        id: name,
+        devbox_id: devboxId,
+        program,
+        lastInputMs,
+      }))
   }
 
   endAll(devboxId: string, reason: string): void {

@@ -3,7 +3,7 @@ import { chownSync, closeSync, constants, openSync, readFileSync, readSync, writ
 import { dirname, join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { requireBinary } from '@lydell/node-pty/requireBinary.js'
-import { processStat } from '#lib/service/kit/proc.ts'
+import { processStat, readProc } from '#lib/service/kit/proc.ts'
 import type { BoxTerminal, Command, Size, TerminalEvents } from '../box.ts'
 import { signal } from '../processes.ts'
 import { type Launch, spawnIn } from './launch.ts'
@@ -93,6 +93,14 @@ export class LocalTerminal implements BoxTerminal {
     if (target === 'process') return signal(leader, name)
     const group = processStat(leader)?.foregroundGroup ?? -1
     return group > 0 && signal(-group, name)
+  }
+
+  program(): string | undefined {
+    const leader = this.#exited ? undefined : this.#leader(this.#child.pid ?? 0)
+    const stat = leader === undefined ? undefined : processStat(leader)
+    if (!stat || stat.foregroundGroup <= 0 || stat.foregroundGroup === stat.group) return undefined
+    // The first program of a pipeline may have exited.
+    return readProc(stat.foregroundGroup, 'comm')?.trim() || 'a program'
   }
 
   resize({ cols, rows }: Size): void {
