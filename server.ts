@@ -263,14 +263,24 @@ const drain = async (server: Server): Promise<void> => {
 /** Shutdown steps in order. The service stops last because the others may still need it. */
 const shutdownSteps: (() => unknown)[] = []
 
-let stops = 0
+let isStopping = false
 const stop = async (code: number): Promise<void> => {
-  if (stops++ > 0) process.exit(1)
+  if (isStopping) {
+    if (code !== 0) process.exit(code)
+    return
+  }
+  isStopping = true
   for (const each of shutdownSteps) await each()
   process.exit(code)
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0))
+// systemd sends one after a drain, when the console is stopping already.
+let signals = 0
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.on(signal, () => {
+    if (signals++ > 0) process.exit(1)
+    void stop(0)
+  })
 if (!dev)
   process.on('uncaughtException', (error) => {
     console.error('Stopping the console after an unexpected error:', error)
