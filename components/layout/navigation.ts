@@ -14,6 +14,7 @@ import {
   KeySquare,
   Layers,
   ListChecks,
+  MonitorSmartphone,
   Package,
   Plug,
   Router,
@@ -68,6 +69,7 @@ export const settingsDestinations: readonly Omit<Destination, 'keys'>[] = [
   { label: 'API keys', href: paths.apiKeys(), icon: KeySquare },
   { label: 'Gateways', href: paths.gateways(), icon: Router, needs: 'gatewayConfigs.list' },
   { label: 'MCP servers', href: paths.mcpServers(), icon: Plug, needs: 'mcpConfigs.list' },
+  { label: 'Sessions', href: paths.sessions(), icon: MonitorSmartphone },
 ]
 
 /** Without those that the service has nothing for. */

@@ -3,17 +3,18 @@ import { sealData, unsealData } from 'iron-session'
 import * as z from 'zod/mini'
 import { leastRoleForRoute } from '#lib/protocol/roles.ts'
 import { accountHeader, maxOtherAccounts } from '#lib/protocol/session.ts'
+import { type SignInMethod, signInMethods } from '#lib/protocol/sessions.ts'
 import { cookiesOf, cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { requireRole, roleOf } from '../people/roles.ts'
+import { forgetSession, recordUse } from '../people/session-store.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
 import { endStreams } from './open-streams.ts'
 import { revokedSessions } from './revoked-sessions.ts'
-import { type Session, sessionExpiryMs } from './types.ts'
+import { idleSeconds, type Session, sessionExpiryMs } from './types.ts'
 
-const idleSeconds = 12 * 3600
 const unsealedMs = 60_000
 const maxUnsealed = 1000
 
@@ -22,6 +23,7 @@ const SealedSession: z.ZodMiniType<Session> = z.object({
   browser: z.optional(z.string()),
   person: z.optional(z.string()),
   groups: z.optional(z.array(z.string())),
+  method: z.optional(z.enum(signInMethods)),
   account: z.object({ id: z.string(), name: z.string(), isolation: z.optional(z.string()) }),
   api_key: z.string(),
   service: z.string(),
@@ -40,11 +42,13 @@ export const newSession = (
     browser = newId(),
     person,
     groups,
+    method = person === undefined ? 'key' : 'sso',
     now = Date.now(),
   }: {
     browser?: string | undefined
     person?: string | undefined
     groups?: readonly string[] | undefined
+    method?: SignInMethod
     now?: number
   } = {},
 ): Session => ({
@@ -52,6 +56,7 @@ export const newSession = (
   browser,
   ...(person !== undefined && { person }),
   ...(groups !== undefined && { groups }),
+  method,
   account,
   api_key: apiKey,
   service: serviceIdentity(),
@@ -64,8 +69,11 @@ const newId = () => randomBytes(16).toString('base64url')
 type CookieRole = 'current' | 'other'
 
 /** The `Set-Cookie` of a session: of the browser's current account, or of another one it is signed in to. */
-export const sessionCookie = async (header: ReadHeader, session: Session, role: CookieRole = 'current') =>
-  cookie(header, session, role, await sealData(session, { password: sealingSecret(), ttl: idleSeconds }), idleSeconds)
+export const sessionCookie = async (header: ReadHeader, session: Session, role: CookieRole = 'current') => {
+  recordUse(session, header)
+  const seal = await sealData(session, { password: sealingSecret(), ttl: idleSeconds })
+  return cookie(header, session, role, seal, idleSeconds)
+}
 
 export const clearedCookie = (header: ReadHeader, other?: Session): string =>
   cookie(header, other, other ? 'other' : 'current', '', 0)
@@ -125,6 +133,12 @@ const unseal = async (seal: string, now: number): Promise<Session | undefined> =
 // The session of the account that the request names, or the browser's current one. A page of one account must never act
 // for another that the browser has switched to since.
 export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
+  const session = await requestedSession(header)
+  recordUse(session, header)
+  return session
+}
+
+const requestedSession = async (header: ReadHeader): Promise<Session> => {
   const session = await sessionOf(header)
   if (!session) {
     // Sent before the browser received the cookie of the account that replaced this one.
@@ -166,6 +180,7 @@ export const revoke = (sid: string, isReplaced = false): void => {
   revokedSessions().add(sid, Date.now() + (idleSeconds + 60) * 1000, isReplaced)
   for (const [seal, { session }] of unsealedSessions()) if (session.sid === sid) unsealedSessions().delete(seal)
   endStreams('signed out', sid)
+  forgetSession(sid)
   for (const listener of sessionEndListeners()) listener(sid)
 }
 

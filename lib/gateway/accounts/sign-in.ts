@@ -159,7 +159,7 @@ export const followSignInLink = (request: Request, token: string): Promise<Respo
       request.method !== 'GET' || /prefetch|preview/.test(`${header('sec-purpose')} ${header('purpose')}`)
     const key = isPrefetch || registry().config.isSignOnOnly ? undefined : registry().service.ownKey()
     if (key === undefined || !takeLink(token)) return seeOther('/sign-in?problem=link-used')
-    const session = newSession(await verifyKey(key), key)
+    const session = newSession(await verifyKey(key), key, { method: 'link' })
     return seeOther('/', { 'set-cookie': await sessionCookie(header, session) })
   })
 

@@ -1,3 +1,5 @@
+import type { SignInMethod } from '#lib/protocol/sessions.ts'
+
 /** The content of the sealed cookie. Never leaves the console's server unsealed. */
 export interface Session {
   sid: string
@@ -7,6 +9,8 @@ export interface Session {
   person?: string | undefined
   /** The person's groups at the provider, from which the current rules derive the role. */
   groups?: readonly string[] | undefined
+  /** Unset in sessions that an older version began. */
+  method?: SignInMethod | undefined
   account: { id: string; name: string; isolation?: string | undefined }
   api_key: string
   service: string
@@ -16,6 +20,8 @@ export interface Session {
 
 export type KeyHolder = Pick<Session, 'account' | 'api_key'>
 
+/** A cookie that isn't renewed for this long is invalid. */
+export const idleSeconds = 12 * 3600
 const maxSessionMs = 7 * 24 * 3600 * 1000
 /** Short, so that people removed at the provider lose access the same day. */
 const maxSignOnMs = 12 * 3600 * 1000
@@ -23,3 +29,6 @@ const maxSignOnMs = 12 * 3600 * 1000
 /** The end of the session, however often it is renewed. */
 export const sessionExpiryMs = ({ created_at, person }: Pick<Session, 'created_at' | 'person'>): number =>
   created_at + (person === undefined ? maxSessionMs : maxSignOnMs)
+
+export const signInMethodOf = ({ method, person }: Pick<Session, 'method' | 'person'>): SignInMethod =>
+  method ?? (person === undefined ? 'key' : 'sso')

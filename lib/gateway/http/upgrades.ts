@@ -70,9 +70,10 @@ const admit = async (request: IncomingMessage, routes: readonly SocketRoute[]) =
 }
 
 /** Browsers cannot set WebSocket headers, so the account is in the query. */
-const socketHeader = ({ headers }: IncomingMessage, search = ''): ReadHeader => {
+const socketHeader = (request: IncomingMessage, search = ''): ReadHeader => {
   const account = new URLSearchParams(search).get('account')
-  return (name) => (name === accountHeader ? account : headers[name]?.toString())
+  const own: Record<string, string | null> = { [accountHeader]: account, 'x-devdeck-client': clientAddress(request) }
+  return (name) => (name in own ? own[name] : request.headers[name]?.toString())
 }
 
 const isOwnPage = (request: IncomingMessage): boolean => {

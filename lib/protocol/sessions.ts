@@ -1,0 +1,31 @@
+/** How a session began: single sign-on, an API key of the service, or a sign-in link. */
+export const signInMethods = ['sso', 'key', 'link'] as const
+export type SignInMethod = (typeof signInMethods)[number]
+
+/** A browser that is signed in. */
+export interface SignedInSession {
+  id: string
+  /** Name from single sign-on, or typed in the browser and marked as unverified; null without a name. */
+  person: string | null
+  method: SignInMethod
+  browser: string
+  address: string
+  since_ms: number
+  /** Exact to a minute. */
+  last_used_ms: number
+  /** Of the person who asks. Everybody who signed in without single sign-on counts as one person. */
+  is_own: boolean
+  /** The session that asks. */
+  is_current: boolean
+}
+
+/** Response of `GET /api/sessions`, last used first. */
+export interface SessionList {
+  /** At most `maxListedSessions`. */
+  sessions: SignedInSession[]
+  total_count: number
+  /** The person's own, without the one that asks. */
+  n_others: number
+}
+
+export const maxListedSessions = 1000
