@@ -37,7 +37,10 @@ const main = async () => {
   const { readCommandLine } = await import('./cli/command-line.ts')
   const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_CONFIG, SSH_AUTH_SOCK, HOME } = process.env
   const engineVariables = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_CONFIG, SSH_AUTH_SOCK, HOME }
-  const line = readCommandLine(process.argv.slice(2), takeVariable('DEVDECK_API_KEYS'), engineVariables)
+  const line = readCommandLine(process.argv.slice(2), takeVariable('DEVDECK_API_KEYS'), {
+    engineVariables,
+    consoleDataDir: process.env.DEVDECK_DATA_DIR,
+  })
   await commands[line.command](line)
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { documentedMetrics } from '#lib/metrics/documented-metrics.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
 import { logError, logInfo } from './log.ts'
 import { startMetrics } from './metrics.ts'
@@ -44,6 +45,7 @@ describe('metrics of the console', () => {
       expect(text).toContain('devdeck_console_terminals 0')
       expect(text).toContain('devdeck_console_alert_messages_waiting 0')
       expect(text).toContain('process_resident_memory_bytes')
+      for (const name of documentedMetrics('console')) expect(text).toContain(`# TYPE ${name} `)
       expect((await read('/healthz')).status).toBe(200)
       expect((await read('/elsewhere')).status).toBe(404)
 

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as z from 'zod/mini'
 import type { BenchmarkJobImport } from '#lib/contract/benchmark-jobs.ts'
@@ -128,7 +128,7 @@ const gateRules = ['no_regression', 'superior', 'non_inferior'] as const
 const Flags = z.object({
   port: z._default(integer(0, 65_535), 4500),
   host: z._default(hostName, '127.0.0.1'),
-  'data-dir': z._default(z.string().check(z.minLength(1, 'must not be empty')), '.devdeck/service'),
+  'data-dir': z.string().check(z.minLength(1, 'must not be empty')),
   'allow-host': z._default(z.array(authority), []),
   isolation: z._default(
     z.enum(['auto', 'bubblewrap', 'container', 'none'], 'must be auto, bubblewrap, container or none'),
@@ -282,10 +282,13 @@ export type Command = keyof typeof commands
 export const readCommandLine = (
   args: readonly string[],
   keysVariable: string | undefined,
-  engineVariables: ServiceConfig['engineVariables'] = {},
+  {
+    engineVariables = {},
+    consoleDataDir,
+  }: { engineVariables?: ServiceConfig['engineVariables']; consoleDataDir?: string | undefined } = {},
 ): CommandLine => {
   const { values, positionals } = parseFlags(args)
-  const flags = Flags.safeParse(values)
+  const flags = Flags.safeParse({ 'data-dir': join(consoleDataDir || '.devdeck', 'service'), ...values })
   const fd = flags.success ? flags.data['keys-fd'] : undefined
   const keys = readKeys(fd === undefined ? keysVariable : readDescriptor(fd))
   const { command, words } = values.help ? { command: 'help' as const, words: [] } : splitCommand(positionals)
@@ -401,7 +404,7 @@ Commands
   help                Show this help
 
 All commands
-  --data-dir DIR      Data folder (.devdeck/service)
+  --data-dir DIR      Data folder (.devdeck/service, or service in DEVDECK_DATA_DIR)
 
 serve
   --port N            Port; 0 picks a free one (4500)

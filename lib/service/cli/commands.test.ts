@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '#lib/client/client.ts'
+import { documentedMetrics } from '#lib/metrics/documented-metrics.ts'
 import { hasDocker, sharedDocker } from '#lib/service/testing/docker.ts'
 import { strongestIsolation } from '#lib/service/testing/isolation.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
@@ -51,6 +52,13 @@ describe('keys', () => {
       (name) => statSync(join(dataDir, name)).isFile() && name !== 'api-key',
     ))
       expect(readFileSync(join(dataDir, file), 'latin1')).not.toContain(key)
+  })
+
+  it("are those of the console's data folder without --data-dir", async () => {
+    const added = await runCommand(['keys', 'add', '--name', 'of the console'], { DEVDECK_DATA_DIR: dataDir }).ended
+    expect(added.code).toBe(0)
+    const { stdout } = await runCommand(['keys', 'list', '--data-dir', join(dataDir, 'service')]).ended
+    expect(stdout).toContain('of the console')
   })
 
   it('can be revoked while the service runs, which closes their streams', async () => {
@@ -111,6 +119,7 @@ describe('--metrics-port', () => {
     expect(text).toContain('devdeck_devboxes{status="running"} 1')
     expect(text).toMatch(/devdeck_disk_bytes\{kind="free"\} [1-9]/)
     expect(text).toMatch(/devdeck_database_bytes\{file="database"\} [1-9]/)
+    for (const name of documentedMetrics('service')) expect(text).toContain(`# TYPE ${name} `)
     expect(await read('/readyz')).toMatchObject({ status: 200, text: expect.stringContaining('"database":"ok"') })
     const logged = () =>
       output.stderr
