@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { effectTexts, plannedStopTitle, sinceText } from './planned-stop-text.ts'
+import { effectTexts, plannedStopTitle, shellUse, sinceText, workLabel } from './planned-stop-text.ts'
 
 const stop = {
   since_ms: 1000,
@@ -25,13 +25,29 @@ test('a planned stop names its deadline, until that has passed', () => {
 test('a planned stop says what it waits for, and what restarts or stays', () => {
   expect(effectTexts(stop)).toEqual([])
   expect(
-    effectTexts({ ...stop, commands: 1, trials: 12, builds: 2, devboxes_restarting: 2, devboxes_staying: 1 }),
+    effectTexts({
+      ...stop,
+      commands: 1,
+      shells: 2,
+      trials: 12,
+      scorings: 1,
+      builds: 2,
+      devboxes_restarting: 2,
+      devboxes_staying: 1,
+    }),
   ).toEqual([
-    'Waiting for 1 command, 12 trials, and 2 builds; what still runs at the deadline is interrupted.',
+    'Waiting for 1 command, 2 shells in use, 12 trials, 1 scoring, and 2 builds; what still runs at the deadline is interrupted.',
     '2 devboxes will start again with their disks; their shells end.',
     '1 devbox keeps running.',
   ])
   expect(effectTexts({ ...stop, devboxes_restarting: 1 })).toEqual([
     '1 devbox will start again with its disk; its shells end.',
   ])
+})
+
+test('running work has a label, also of an unknown kind, and a shell says why it counts', () => {
+  expect(['trial', 'migration'].map((kind) => workLabel({ kind, id: 'x' }))).toEqual(['Trial of', 'migration'])
+  expect(shellUse({ kind: 'shell', id: 'main', program: 'vim' })).toBe('running vim')
+  expect(shellUse({ kind: 'shell', id: 'main' })).toBe('used in the last minutes')
+  expect(shellUse({ kind: 'command', id: 'x' })).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { formatCountdown, formatCountOf, formatElapsedMs } from '#lib/browser/format.ts'
-import type { PlannedStop } from '#lib/contract/drain.ts'
+import type { PlannedStop, RunningWork } from '#lib/contract/drain.ts'
 
 export const plannedStopTitle = ({ deadline_ms }: PlannedStop, nowMs: number): string =>
   nowMs < deadline_ms
@@ -11,12 +11,15 @@ export const sinceText = ({ since_ms }: PlannedStop, nowMs: number): string =>
 
 /** Which of the account's work the stop interrupts, and which goes on. */
 export const effectTexts = (stop: PlannedStop): string[] => {
-  const running = [
-    ...(stop.commands > 0 ? [formatCountOf(stop.commands, 'command')] : []),
-    ...(stop.trials > 0 ? [formatCountOf(stop.trials, 'trial')] : []),
-    ...(stop.snapshots > 0 ? [formatCountOf(stop.snapshots, 'snapshot')] : []),
-    ...(stop.builds > 0 ? [formatCountOf(stop.builds, 'build')] : []),
-  ]
+  const counts = [
+    [stop.commands, 'command'],
+    [stop.shells ?? 0, 'shell in use', 'shells in use'],
+    [stop.trials, 'trial'],
+    [stop.scorings ?? 0, 'scoring'],
+    [stop.snapshots, 'snapshot'],
+    [stop.builds, 'build'],
+  ] as const
+  const running = counts.flatMap(([count, one, many]) => (count > 0 ? [formatCountOf(count, one, many)] : []))
   const { devboxes_restarting: restarting, devboxes_staying: staying } = stop
   return [
     ...(running.length > 0
@@ -30,3 +33,18 @@ export const effectTexts = (stop: PlannedStop): string[] => {
     ...(staying > 0 ? [`${formatCountOf(staying, 'devbox keeps', 'devboxes keep')} running.`] : []),
   ]
 }
+
+const labels: Record<string, string> = {
+  command: 'Command',
+  shell: 'Shell',
+  trial: 'Trial of',
+  scoring: 'Scoring of',
+  snapshot: 'Snapshot',
+  build: 'Build of',
+}
+
+export const workLabel = ({ kind }: RunningWork): string => labels[kind] ?? kind
+
+/** Why a shell counts as work; undefined for other work. */
+export const shellUse = ({ kind, program }: RunningWork): string | undefined =>
+  kind === 'shell' ? (program ? `running ${program}` : 'used in the last minutes') : undefined
