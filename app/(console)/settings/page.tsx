@@ -3,6 +3,7 @@ import { Connection } from '#components/settings/connection.tsx'
 import { ConnectionTest } from '#components/settings/connection-test.tsx'
 import { Preferences } from '#components/settings/preferences.tsx'
 import { ShareLinkSettings } from '#components/settings/share-links.tsx'
+import { StorageSection } from '#components/settings/storage.tsx'
 import { PageHeader } from '#components/ui/page-header.tsx'
 import { requireSession } from '#lib/gateway/accounts/session.ts'
 
@@ -17,6 +18,7 @@ export default async function SettingsPage() {
         <Connection session={session} />
         <ConnectionTest />
         <Preferences />
+        <StorageSection />
         <ShareLinkSettings />
       </div>
     </>
