@@ -239,7 +239,9 @@ test('a stopped console notifies pages, finishes downloads and exits', async () 
   expect(product.output()).not.toContain(timedOut)
 })
 
-test('a drained service is announced on pages, rejects new work, and stops with its console', async ({ page }) => {
+test('a drained service is announced on pages until it is canceled, rejects new work, and stops with its console', async ({
+  page,
+}) => {
   const product = await startProduct()
   const { url, service, serviceUrl, dataDir } = product
   const { id } = await service.devboxes.createAndAwaitRunning({ body: { name: 'busy' } })
@@ -250,17 +252,27 @@ test('a drained service is announced on pages, rejects new work, and stops with 
   await signIn(page, product)
   await page.goto(`${url}/axons`)
   const token = readFileSync(join(dataDir, 'service/operator-token'), 'utf8').trim()
-  const drain = await fetch(`${serviceUrl}/local/stop`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: '{"wait_seconds":600}',
-  })
-  expect(drain.status).toBe(200)
+  const stop = (path: string, body?: string) =>
+    fetch(`${serviceUrl}/local/stop${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body && { body }),
+    })
+  const drain = () => stop('', '{"wait_seconds":600}')
+  expect((await drain()).status).toBe(200)
   await page.goto(`${url}/devboxes`)
   const banner = page.getByRole('region', { name: 'Planned restart' })
+  await expect(banner).toBeVisible()
+  expect(await (await stop('/cancel')).json()).toEqual({ canceled: true })
+  await expect(banner).toBeHidden()
+  expect((await drain()).status).toBe(200)
+  await page.reload()
   await expect(banner).toContainText(/^The service restarts once running work has finished, at the latest in 09:\d\d\./)
   await expect(banner).toContainText('Waiting for 1 command; what still runs at the deadline is interrupted.')
   await expect(banner).toContainText('1 devbox will start again with its disk; its shells end.')
+  await banner.getByText('Running work and devboxes that start again').click()
+  await expect(banner.getByRole('listitem')).toHaveText(/^Command touch ~\/begun; .* in busy$/)
+  await expect(banner).toContainText('Start again: busy')
   await page.getByRole('button', { name: 'Create devbox' }).first().click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Create devbox' }).click()

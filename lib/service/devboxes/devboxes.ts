@@ -22,7 +22,7 @@ import { countOf } from '#lib/service/kit/amounts.ts'
 import { hasDescriptorsFor } from '#lib/service/kit/descriptors.ts'
 import { invalid, notFound, ServiceError } from '#lib/service/kit/errors.ts'
 import { newId } from '#lib/service/kit/ids.ts'
-import { logError, logFailure } from '#lib/service/kit/log.ts'
+import { logChanges, logError, logFailure } from '#lib/service/kit/log.ts'
 import { removeFolder } from '#lib/service/kit/remove-folder.ts'
 import { callKey, Replays } from '#lib/service/kit/replays.ts'
 import { Slots } from '#lib/service/kit/slots.ts'
@@ -93,7 +93,10 @@ export class Devboxes {
   /** Suspended devboxes whose disks are on their nodes. */
   readonly #unsaved = new Set<string>()
   #saving: Promise<void> | undefined
-  #isUseStored = true
+  readonly #useLog = logChanges(
+    'Could not store the last use of devboxes; retrying',
+    'The last use of devboxes is stored again',
+  )
   #watch: NodeJS.Timeout | undefined
   #saveTimer: NodeJS.Timeout | undefined
   #sweep: Promise<void> = Promise.resolve()
@@ -630,11 +633,9 @@ export class Devboxes {
     try {
       this.#options.store.setLastUsed(lastUsed)
       for (const [id, ms] of lastUsed) this.#storedUse.set(id, ms)
-      if (!this.#isUseStored) logError({ level: 'info', message: 'The last use of devboxes is stored again' })
-      this.#isUseStored = true
+      this.#useLog.succeeded()
     } catch (error) {
-      if (this.#isUseStored) logFailure('Could not store the last use of devboxes; retrying')(error)
-      this.#isUseStored = false
+      this.#useLog.failed(error)
     }
   }
 }
