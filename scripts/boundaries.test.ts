@@ -22,7 +22,7 @@ const layers: Record<string, readonly string[]> = {
   ],
   'lib/browser': ['lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'lib/service': ['lib/limits', 'lib/metrics', 'lib/contract'],
-  'components/ui': ['lib/browser/format.ts', 'lib/client/clock.ts'],
+  'components/ui': ['lib/browser/format.ts', 'lib/client/clock.ts', 'lib/protocol/roles.ts'],
   components: ['lib/browser', 'lib/client', 'lib/contract', 'lib/protocol', 'lib/terminal', 'lib/statistics'],
   'app/api': ['lib/gateway'],
   app: ['components', 'lib/browser', 'lib/gateway', 'lib/client', 'lib/contract'],

@@ -29,10 +29,15 @@ export const AgentSheet = ({ id, listed, onUse, onDelete, onClose }: AgentSheetP
       {(agent) => (
         <>
           <div className="flex flex-wrap gap-2">
-            <Button icon={Box} onClick={() => onUse(agent)}>
+            <Button icon={Box} needs="devboxes.create" onClick={() => onUse(agent)}>
               Create devbox
             </Button>
-            <Button icon={Trash2} disabledReason={deleteRefusal(agent)} onClick={() => onDelete(agent)}>
+            <Button
+              icon={Trash2}
+              needs="agents.delete"
+              disabledReason={deleteRefusal(agent)}
+              onClick={() => onDelete(agent)}
+            >
               Delete agent
             </Button>
           </div>

@@ -105,6 +105,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
   const deleteAgents: BulkAction<Agent> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: 'agents.delete',
     done: 'Deleted',
     failed: "Couldn't delete every agent",
     consequence: (count) => `Deletes ${count}. Devboxes keep the agents that are installed in them.`,
@@ -117,7 +118,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
   }
   const close = () => setShown(undefined)
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setShown({ dialog: 'create' })}>
+    <Button variant="primary" icon={Plus} needs="agents.create" onClick={() => setShown({ dialog: 'create' })}>
       Create agent
     </Button>
   )
@@ -194,12 +195,14 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
                 size="sm"
                 icon={Box}
                 label={`Create devbox with ${agent.name}`}
+                needs="devboxes.create"
                 onClick={() => setShown({ dialog: 'use', agent })}
               />
               <IconButton
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${agent.name}`}
+                needs="agents.delete"
                 disabledReason={deleteRefusal(agent)}
                 onClick={() => setShown({ dialog: 'delete', agent })}
               />

@@ -139,19 +139,44 @@ export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false
           : [
               { label: 'Details', icon: Info, href: paths.alert(alert.id) },
               ...(alert.state === 'acknowledged' && !isHeldBy(own, alert)
-                ? [{ label: 'Take over', icon: UserRoundCheck, onSelect: () => actions.takeOver([alert]) }]
+                ? [
+                    {
+                      label: 'Take over',
+                      needs: '/api/alerts' as const,
+                      icon: UserRoundCheck,
+                      onSelect: () => actions.takeOver([alert]),
+                    },
+                  ]
                 : []),
               ...(alert.state === 'acknowledged'
-                ? [{ label: 'Undo acknowledgment', icon: Undo2, onSelect: () => actions.undo([alert]) }]
+                ? [
+                    {
+                      label: 'Undo acknowledgment',
+                      needs: '/api/alerts' as const,
+                      icon: Undo2,
+                      onSelect: () => actions.undo([alert]),
+                    },
+                  ]
                 : []),
-              { label: 'Hand over', icon: UserRoundPlus, onSelect: () => actions.handOver([alert]) },
-              { label: 'Comment', icon: MessageSquare, onSelect: () => actions.comment([alert]) },
+              {
+                label: 'Hand over',
+                needs: '/api/alerts' as const,
+                icon: UserRoundPlus,
+                onSelect: () => actions.handOver([alert]),
+              },
+              {
+                label: 'Comment',
+                needs: '/api/alerts' as const,
+                icon: MessageSquare,
+                onSelect: () => actions.comment([alert]),
+              },
               'separator' as const,
             ]),
         ...(alert.end?.cause === 'keep_alive'
           ? [
               {
                 label: 'Keep alive',
+                needs: 'devboxes.keepAlive' as const,
                 icon: RefreshCw,
                 disabledReason: closed,
                 onSelect: () => keepAlive(alert.devbox_id),
@@ -166,13 +191,21 @@ export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false
         },
         {
           label: 'Take snapshot now',
+          needs: 'snapshots.createAsync' as const,
           icon: Camera,
           disabledReason: noDevbox,
           onSelect: () => actions.snapshot([alert]),
         },
-        { label: 'Suspend now', icon: Pause, disabledReason: noDevbox, onSelect: () => actions.suspend([alert]) },
+        {
+          label: 'Suspend now',
+          needs: 'devboxes.suspend' as const,
+          icon: Pause,
+          disabledReason: noDevbox,
+          onSelect: () => actions.suspend([alert]),
+        },
         {
           label: 'Download home folder',
+          needs: 'executions.executeSync' as const,
           icon: Download,
           disabledReason: noDevbox,
           onSelect: () => actions.downloadHome(alert),
@@ -181,6 +214,7 @@ export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false
           ? [
               {
                 label: alert.is_drill ? 'Cancel drill' : 'Cancel eviction',
+                needs: '/api/alerts' as const,
                 icon: Ban,
                 disabledReason: closed ?? (isLocal ? null : 'Only the local service can cancel evictions'),
                 onSelect: () => actions.cancel(alert),
@@ -190,6 +224,7 @@ export const AlertMenu = ({ alert, actions, isLocal, onSilence, isOnPage = false
         'separator',
         {
           label: 'Silence by metadata',
+          needs: '/api/alerts' as const,
           icon: BellOff,
           disabledReason: Object.keys(alert.metadata).length === 0 ? 'The devbox has no metadata' : null,
           onSelect: onSilence,

@@ -150,17 +150,29 @@ const Rescue = ({ alert }: { alert: Alert }) => {
       {alert.end?.cause === 'keep_alive' && (
         <>
           <span className="max-sm:hidden">
-            <Button size="sm" icon={RefreshCw} busy={isBusy} onClick={() => keepAlive(alert.devbox_id)}>
+            <Button
+              size="sm"
+              icon={RefreshCw}
+              needs="devboxes.keepAlive"
+              busy={isBusy}
+              onClick={() => keepAlive(alert.devbox_id)}
+            >
               Keep alive
             </Button>
           </span>
           <span className="sm:hidden">
-            <IconButton size="sm" icon={RefreshCw} label="Keep alive" onClick={() => keepAlive(alert.devbox_id)} />
+            <IconButton
+              size="sm"
+              icon={RefreshCw}
+              label="Keep alive"
+              needs="devboxes.keepAlive"
+              onClick={() => keepAlive(alert.devbox_id)}
+            />
           </span>
         </>
       )}
       <span className="max-sm:hidden">
-        <Button size="sm" icon={Camera} onClick={() => snapshot(alert.devbox_id)}>
+        <Button size="sm" icon={Camera} needs="snapshots.createAsync" onClick={() => snapshot(alert.devbox_id)}>
           Snapshot
         </Button>
       </span>
@@ -172,7 +184,7 @@ const Acknowledge = ({ alerts }: { alerts: readonly Alert[] }) => {
   const { acknowledge, isPending } = useAcknowledge()
   if (alerts.length === 0) return null
   return (
-    <Button size="sm" icon={Check} busy={isPending} onClick={() => acknowledge(alerts)}>
+    <Button size="sm" icon={Check} needs="/api/alerts" busy={isPending} onClick={() => acknowledge(alerts)}>
       {alerts.length === 1 ? 'Acknowledge' : `Acknowledge ${formatCount(alerts.length)}`}
     </Button>
   )

@@ -66,31 +66,31 @@ const AlertDetail = ({ alert, isLocal }: { alert: Alert; isLocal: boolean }) => 
         actions={
           <>
             {canAcknowledge(alert) && (
-              <Button variant="primary" icon={Check} onClick={() => actions.acknowledge([alert])}>
+              <Button variant="primary" icon={Check} needs="/api/alerts" onClick={() => actions.acknowledge([alert])}>
                 Acknowledge
               </Button>
             )}
             {alert.state === 'acknowledged' && !isHeldBy(own, alert) && (
-              <Button icon={UserRoundCheck} onClick={() => actions.takeOver([alert])}>
+              <Button icon={UserRoundCheck} needs="/api/alerts" onClick={() => actions.takeOver([alert])}>
                 Take over
               </Button>
             )}
             {(alert.state === 'acknowledged' || alert.state === 'seen') && (
-              <Button icon={Undo2} onClick={() => actions.undo([alert])}>
+              <Button icon={Undo2} needs="/api/alerts" onClick={() => actions.undo([alert])}>
                 Undo
               </Button>
             )}
             {isOpen(alert) && (
-              <Button icon={UserRoundPlus} onClick={() => actions.handOver([alert])}>
+              <Button icon={UserRoundPlus} needs="/api/alerts" onClick={() => actions.handOver([alert])}>
                 Hand over
               </Button>
             )}
-            <Button icon={MessageSquare} onClick={() => actions.comment([alert])}>
+            <Button icon={MessageSquare} needs="/api/alerts" onClick={() => actions.comment([alert])}>
               Comment
             </Button>
             {isRunningNow && (
               <>
-                <Button icon={Camera} onClick={() => actions.snapshot([alert])}>
+                <Button icon={Camera} needs="snapshots.createAsync" onClick={() => actions.snapshot([alert])}>
                   Snapshot
                 </Button>
                 <ButtonLink icon={SquareTerminal} href={paths.devbox(alert.devbox_id, 'terminal')} prefetch={false}>

@@ -59,11 +59,12 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
             <ButtonLink href={paths.shiftReport()} icon={ClipboardList}>
               Shift report
             </ButtonLink>
-            <Button icon={BellRing} busy={test.isPending} onClick={() => test.mutate()}>
+            <Button icon={BellRing} needs="/api/alerts" busy={test.isPending} onClick={() => test.mutate()}>
               Test alert
             </Button>
             <Button
               icon={Siren}
+              needs="/api/alerts"
               disabledReason={isLocal ? null : 'Only the local service supports drills'}
               onClick={() => setIsDrilling(true)}
             >

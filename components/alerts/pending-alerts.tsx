@@ -143,18 +143,31 @@ export const PendingAlerts = ({ linkedId, isLocal, onSilence }: PendingAlertsPro
           <Button
             size="sm"
             icon={Check}
+            needs="/api/alerts"
             disabledReason={selectedNew === 0 ? 'already acknowledged' : null}
             onClick={() => actions.acknowledge(selected)}
           >
             Acknowledge {formatCount(selectedNew)}
           </Button>
-          <Button size="sm" icon={UserRoundPlus} onClick={() => actions.handOver(selected)}>
+          <Button size="sm" icon={UserRoundPlus} needs="/api/alerts" onClick={() => actions.handOver(selected)}>
             Hand over {formatCount(selected.length)}
           </Button>
-          <Button size="sm" icon={Camera} disabledReason={noDevbox} onClick={() => actions.snapshot(selected)}>
+          <Button
+            size="sm"
+            icon={Camera}
+            needs="snapshots.createAsync"
+            disabledReason={noDevbox}
+            onClick={() => actions.snapshot(selected)}
+          >
             Snapshot {formatCount(selectedDevboxes)}
           </Button>
-          <Button size="sm" icon={Pause} disabledReason={noDevbox} onClick={() => actions.suspend(selected)}>
+          <Button
+            size="sm"
+            icon={Pause}
+            needs="devboxes.suspend"
+            disabledReason={noDevbox}
+            onClick={() => actions.suspend(selected)}
+          >
             Suspend {formatCount(selectedDevboxes)}
           </Button>
         </BulkBar>
@@ -315,6 +328,7 @@ const RowActions = ({ row, actions, isLocal, onSilence }: RowActionsProps) => {
         size="sm"
         icon={Check}
         label={`Acknowledge ${alertName(alert)}`}
+        needs="/api/alerts"
         disabledReason={canAcknowledge(alert) ? null : 'Already acknowledged'}
         onClick={() => actions.acknowledge([alert])}
       />
@@ -335,6 +349,7 @@ const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>
         size="sm"
         icon={Check}
         label={`Acknowledge ${unacknowledged.length > 0 ? formatCount(unacknowledged.length) : 'all'} of ${name}`}
+        needs="/api/alerts"
         disabledReason={unacknowledged.length > 0 ? null : 'Already acknowledged'}
         onClick={() => actions.acknowledge(unacknowledged)}
       />
@@ -344,17 +359,20 @@ const GroupActions = ({ row, actions }: Pick<RowActionsProps, 'row' | 'actions'>
         items={[
           {
             label: `Hand over ${formatCountOf(alerts.length, 'alert')}`,
+            needs: '/api/alerts',
             icon: UserRoundPlus,
             onSelect: () => actions.handOver(alerts),
           },
           {
             label: `Snapshot ${formatCountOf(count, 'devbox', 'devboxes')}`,
+            needs: 'snapshots.createAsync',
             icon: Camera,
             disabledReason: noDevbox,
             onSelect: () => actions.snapshot(alerts),
           },
           {
             label: `Suspend ${formatCountOf(count, 'devbox', 'devboxes')}`,
+            needs: 'devboxes.suspend',
             icon: Pause,
             disabledReason: noDevbox,
             onSelect: () => actions.suspend(alerts),

@@ -38,7 +38,7 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
         <h2 id="silences" className="text-lg font-medium">
           Silences
         </h2>
-        <Button size="sm" icon={BellOff} onClick={onAdd}>
+        <Button size="sm" icon={BellOff} needs="/api/alerts" onClick={onAdd}>
           Add silence
         </Button>
       </div>
@@ -62,7 +62,13 @@ export const Silences = ({ onAdd }: { onAdd: () => void }) => {
                 )}
               </p>
             </div>
-            <IconButton size="sm" icon={X} label="End silence" onClick={() => named(() => end.mutate(silence.id))} />
+            <IconButton
+              size="sm"
+              icon={X}
+              label="End silence"
+              needs="/api/alerts"
+              onClick={() => named(() => end.mutate(silence.id))}
+            />
           </li>
         ))}
       </ul>

@@ -51,10 +51,20 @@ const Header = ({ axon }: { axon: Axon }) => {
         badge={<AxonState axon={axon} />}
         actions={
           <>
-            <Button icon={Pencil} disabledReason={changeRefusal(axon)} onClick={() => setDialog('edit')}>
+            <Button
+              icon={Pencil}
+              needs="axons.update"
+              disabledReason={changeRefusal(axon)}
+              onClick={() => setDialog('edit')}
+            >
               Edit metadata
             </Button>
-            <Button icon={Trash2} disabledReason={changeRefusal(axon)} onClick={() => setDialog('delete')}>
+            <Button
+              icon={Trash2}
+              needs="axons.delete"
+              disabledReason={changeRefusal(axon)}
+              onClick={() => setDialog('delete')}
+            >
               Delete axon
             </Button>
           </>

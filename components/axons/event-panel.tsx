@@ -110,6 +110,7 @@ export const EventPanel = ({ id }: { id: string }) => {
           icon={Send}
           className="ml-auto"
           aria-expanded={isPublishing}
+          needs="axons.publish"
           disabledReason={changeRefusal(axon)}
           onClick={() => setIsPublishing(!isPublishing)}
         >
@@ -328,7 +329,7 @@ const PublishForm = ({ axonId }: { axonId: string }) => {
         )}
       </Field>
       <div className="flex flex-wrap items-center gap-3">
-        <Button type="submit" variant="primary" busy={publish.isPending}>
+        <Button type="submit" variant="primary" needs="axons.publish" busy={publish.isPending}>
           Publish event
         </Button>
         <p role="status" className="text-sm text-muted">

@@ -237,7 +237,7 @@ export const AxonList = ({ serviceUrl, savedColumns }: AxonListProps) => {
   // Unknown if the list starts at a cursor.
   const total = params.starting_after ? null : isComplete ? loaded.length : list.unmatched > 0 ? null : countedIn(pages)
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
+    <Button variant="primary" icon={Plus} needs="axons.create" onClick={() => setIsCreating(true)}>
       Create axon
     </Button>
   )

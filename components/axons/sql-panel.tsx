@@ -12,6 +12,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { submitOnCtrlEnter, Textarea, useTakesKeys } from '#components/ui/input.tsx'
 import { PageActions } from '#components/ui/page-actions.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCountOf } from '#lib/browser/format.ts'
@@ -37,6 +38,7 @@ export const SqlPanel = ({ id }: { id: string }) => {
   /** The statements that the results below belong to. */
   const [ran, setRan] = useState<readonly SqlPiece[]>([])
   const run = useMutation(axonMutations.run())
+  const isReader = useRefusal('axons.update') !== null
   const pieces = splitStatements(text)
   const editor = useRef<HTMLTextAreaElement>(null)
   const choose = (table: AxonTable) => {
@@ -101,7 +103,10 @@ export const SqlPanel = ({ id }: { id: string }) => {
             <Button type="submit" variant="primary" icon={Play} busy={run.isPending}>
               {pieces.length > 1 ? `Run ${pieces.length} statements` : 'Run statement'}
             </Button>
-            <p className="text-sm text-muted">Ctrl+Enter to run.{pieces.length > 1 && ' Runs as one transaction.'}</p>
+            <p className="text-sm text-muted">
+              Ctrl+Enter to run.{pieces.length > 1 && ' Runs as one transaction.'}
+              {isReader && ' Viewers can run statements that only read.'}
+            </p>
           </PageActions>
         </form>
         <SqlTables axonId={axon.id} onChoose={choose} />

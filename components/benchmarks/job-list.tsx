@@ -28,6 +28,7 @@ import { useListQuery } from '#components/list/use-list-query.ts'
 import { useSupport } from '#components/settings/support-queries.ts'
 import { Button, ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { formatCount, formatDurationMs } from '#lib/browser/format.ts'
@@ -235,9 +236,10 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
   const router = useRouter()
   const byRun = useSupport('benchmarkJobs.cancel') === 'no'
   const canImport = useSupport('benchmarkJobs.import') !== 'no'
+  const mayImport = useRefusal('benchmarkJobs.import') === null
   const cancel = useMutation(benchmarkRunMutations.cancelJob())
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
+    <Button variant="primary" icon={Plus} needs="benchmarkJobs.create" onClick={() => setIsCreating(true)}>
       Create job
     </Button>
   )
@@ -252,7 +254,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
               Trend
             </ButtonLink>
             {canImport && (
-              <Button icon={Upload} onClick={() => startImport(null)}>
+              <Button icon={Upload} needs="benchmarkJobs.import" onClick={() => startImport(null)}>
                 Import jobs
               </Button>
             )}
@@ -263,6 +265,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
           {
             icon: Ban,
             verb: 'Cancel',
+            needs: byRun ? 'benchmarkRuns.cancel' : 'benchmarkJobs.cancel',
             done: 'Canceled',
             failed: "Couldn't cancel every job",
             consequence: (count) =>
@@ -369,7 +372,7 @@ export const JobList = ({ serviceUrl, savedColumns }: JobListProps) => {
         />
       </ListPage>
       {isCreating !== undefined && <CreateJobDialog open={isCreating} onOpenChange={setIsCreating} />}
-      {canImport && <ImportDropZone onFile={startImport} />}
+      {mayImport && <ImportDropZone onFile={startImport} />}
       {importing && (
         <ImportJobDialog key={importing.number} dropped={importing.file} onClose={() => setImporting(null)} />
       )}

@@ -67,7 +67,7 @@ export const ReportActions = ({ name, shared, url, tables = [], isLoaded }: Repo
           { label: 'Print', icon: Printer, disabledReason: loading, onSelect: () => window.print() },
         ]}
       />
-      <Button size="sm" icon={Share2} disabledReason={loading} onClick={() => setIsSharing(true)}>
+      <Button size="sm" icon={Share2} needs="/api/shares" disabledReason={loading} onClick={() => setIsSharing(true)}>
         Share
       </Button>
       {isSharing && (

@@ -155,6 +155,7 @@ export const RunList = ({ serviceUrl, savedColumns }: RunListProps) => {
         {
           icon: Ban,
           verb: 'Cancel',
+          needs: 'benchmarkRuns.cancel',
           done: 'Canceled',
           failed: "Couldn't cancel every run",
           consequence: (count) =>

@@ -61,15 +61,21 @@ const Header = ({ blueprint }: { blueprint: Blueprint }) => {
             <Button
               icon={Box}
               variant="primary"
+              needs="devboxes.create"
               disabledReason={newDevboxRefusal(blueprint)}
               onClick={() => setDialog('devbox')}
             >
               Create devbox
             </Button>
-            <Button icon={RotateCw} onClick={() => setDialog('rebuild')}>
+            <Button icon={RotateCw} needs="blueprints.create" onClick={() => setDialog('rebuild')}>
               Edit and rebuild
             </Button>
-            <Button icon={Trash2} disabledReason={deleteRefusal(blueprint)} onClick={() => setDialog('delete')}>
+            <Button
+              icon={Trash2}
+              needs="blueprints.delete"
+              disabledReason={deleteRefusal(blueprint)}
+              onClick={() => setDialog('delete')}
+            >
               Delete blueprint
             </Button>
           </>

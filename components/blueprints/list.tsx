@@ -115,6 +115,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
   const deleteBlueprints: BulkAction<Blueprint> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: 'blueprints.delete',
     done: 'Deleted',
     failed: "Couldn't delete every blueprint",
     consequence: (count) => `Deletes ${count}. Blueprints that others or running devboxes depend on stay.`,
@@ -135,7 +136,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
       </>
     )
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setIsCreating(true)}>
+    <Button variant="primary" icon={Plus} needs="blueprints.create" onClick={() => setIsCreating(true)}>
       Create blueprint
     </Button>
   )
@@ -203,6 +204,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
                 size="sm"
                 icon={Box}
                 label={`Create devbox from ${blueprint.name}`}
+                needs="devboxes.create"
                 disabledReason={newDevboxRefusal(blueprint)}
                 onClick={() => setStarting(blueprint)}
               />
@@ -210,6 +212,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${blueprint.name}`}
+                needs="blueprints.delete"
                 disabledReason={deleteRefusal(blueprint)}
                 onClick={() => setDeleting(blueprint)}
               />

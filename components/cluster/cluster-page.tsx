@@ -100,6 +100,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
                   <Button
                     size="sm"
                     aria-label={`Activate ${node.hostname}`}
+                    needs="/api/cluster"
                     disabledReason={refusal}
                     busy={activate.isPending && activate.variables.id === nameOf(node)}
                     onClick={() => activate.mutate({ id: nameOf(node) })}
@@ -110,6 +111,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
                   <Button
                     size="sm"
                     aria-label={`Drain ${node.hostname}`}
+                    needs="/api/cluster"
                     disabledReason={refusal}
                     onClick={() => setDrainingId(node.id)}
                   >

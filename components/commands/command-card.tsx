@@ -154,6 +154,7 @@ const RerunActions = ({ command, shellName, isCut, actions }: RerunActionsProps)
         size="sm"
         icon={SquareTerminal}
         label="Insert at prompt"
+        needs="/api/terminals"
         disabledReason={refusal}
         onClick={() => actions.onSend(command)}
       />
@@ -282,6 +283,7 @@ const Kill = ({ run }: { run: CommandRun }) => {
       <Button
         size="sm"
         icon={OctagonX}
+        needs="executions.kill"
         busy={kill.isPending}
         onClick={() => kill.mutate({ run, killProcessGroup: wholeGroup })}
       >
@@ -312,11 +314,12 @@ const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; executio
         value={text}
         onChange={({ target }) => setText(target.value)}
       />
-      <Button type="submit" size="sm" icon={CornerDownLeft} busy={send.isPending}>
+      <Button type="submit" size="sm" icon={CornerDownLeft} needs="executions.sendStdIn" busy={send.isPending}>
         Send line
       </Button>
       <Button
         size="sm"
+        needs="executions.sendStdIn"
         disabledReason={busyReason}
         onClick={() => send.mutate({ devbox_id, execution_id, signal: 'EOF' })}
       >
@@ -324,6 +327,7 @@ const CommandStdin = ({ devbox_id, execution_id }: { devbox_id: string; executio
       </Button>
       <Button
         size="sm"
+        needs="executions.sendStdIn"
         disabledReason={busyReason}
         onClick={() => send.mutate({ devbox_id, execution_id, signal: 'INTERRUPT' })}
       >

@@ -14,6 +14,7 @@ import { InlineError } from '#components/ui/error-state.tsx'
 import { Field, TextField } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { submitOnCtrlEnter, Textarea } from '#components/ui/input.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { type CodeSamples, samplesOf } from '#lib/browser/api/code-samples.ts'
 import { formatCount } from '#lib/browser/format.ts'
@@ -41,7 +42,8 @@ export const CommandPanel = () => {
   )
   const isStarting = execute.isPending || executeSync.isPending
   const ask = useTerminalRequest(devbox.id)
-  const refusal = devboxRefusal('execute', devbox.status)
+  const notAllowed = useRefusal(isSync ? 'executions.executeSync' : 'executions.executeAsync')
+  const refusal = notAllowed ?? devboxRefusal('execute', devbox.status)
   // Keeps text typed into the server-rendered field before hydration.
   useLayoutEffect(() => setCommand(textarea.current?.value ?? ''), [])
   const submit = (event: FormEvent) => {
@@ -112,7 +114,7 @@ export const CommandPanel = () => {
           >
             Run command
           </Button>
-          <span className="pb-1.5 text-sm text-muted">or Ctrl+Enter</span>
+          <span className="pb-1.5 text-sm text-muted">{notAllowed ?? 'or Ctrl+Enter'}</span>
         </div>
       </form>
       {executeSync.data && <SyncResult result={executeSync.data} onClose={executeSync.reset} />}

@@ -117,6 +117,7 @@ const Header = ({ tab }: { tab: string }) => {
             <Button
               icon={Play}
               variant="primary"
+              needs="devboxes.resume"
               busy={busy}
               disabledReason={resumeRefusal(devbox)}
               onClick={() => actions.resume(devbox)}
@@ -126,6 +127,7 @@ const Header = ({ tab }: { tab: string }) => {
           ) : (
             <Button
               icon={Pause}
+              needs="devboxes.suspend"
               busy={busy}
               disabledReason={devboxRefusal('suspend', status)}
               onClick={() => actions.suspend(devbox)}
@@ -133,7 +135,12 @@ const Header = ({ tab }: { tab: string }) => {
               Suspend devbox
             </Button>
           )}
-          <Button icon={Power} disabledReason={shutdownRefusal(devbox)} onClick={() => actions.shutdown(devbox)}>
+          <Button
+            icon={Power}
+            needs="devboxes.shutdown"
+            disabledReason={shutdownRefusal(devbox)}
+            onClick={() => actions.shutdown(devbox)}
+          >
             Shut down devbox
           </Button>
           <DropdownMenu
@@ -143,14 +150,21 @@ const Header = ({ tab }: { tab: string }) => {
             items={[
               {
                 label: 'Take snapshot',
+                needs: 'snapshots.createAsync',
                 icon: Camera,
                 disabledReason: devboxRefusal('snapshot', status),
                 onSelect: () => openDialog('snapshot'),
               },
-              { label: 'Edit name and metadata', icon: Pencil, onSelect: () => openDialog('edit') },
-              { label: 'Duplicate devbox', icon: Copy, onSelect: () => openDialog('copy') },
+              {
+                label: 'Edit name and metadata',
+                needs: 'devboxes.update',
+                icon: Pencil,
+                onSelect: () => openDialog('edit'),
+              },
+              { label: 'Duplicate devbox', needs: 'devboxes.create', icon: Copy, onSelect: () => openDialog('copy') },
               {
                 label: 'Restart keep-alive timer',
+                needs: 'devboxes.keepAlive',
                 icon: RefreshCw,
                 disabledReason: devboxRefusal('keep_alive', status),
                 onSelect: () => actions.keepAlive(devbox),

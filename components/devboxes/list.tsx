@@ -360,6 +360,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
     {
       icon: Play,
       verb: 'Resume',
+      needs: 'devboxes.resume',
       done: 'Resuming',
       failed: "Couldn't resume every devbox",
       isEligible: (devbox) => resumeRefusal(devbox) === null,
@@ -368,6 +369,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
     {
       icon: Clock,
       verb: 'Keep alive',
+      needs: 'devboxes.keepAlive',
       done: 'Keep-alive timer restarted',
       failed: "Couldn't extend every keep-alive time",
       isEligible: ({ status }) => devboxRefusal('keep_alive', status) === null,
@@ -376,6 +378,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
     {
       icon: Camera,
       verb: 'Snapshot',
+      needs: 'snapshots.createAsync',
       done: 'Taking snapshots',
       failed: "Couldn't take every snapshot",
       isEligible: ({ status }) => devboxRefusal('snapshot', status) === null,
@@ -384,6 +387,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
     {
       icon: Pause,
       verb: 'Suspend',
+      needs: 'devboxes.suspend',
       done: 'Suspending',
       failed: "Couldn't suspend every devbox",
       consequence: (count) =>
@@ -394,6 +398,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
     {
       icon: Power,
       verb: 'Shut down',
+      needs: 'devboxes.shutdown',
       done: 'Shutting down',
       failed: "Couldn't shut down every devbox",
       consequence: (count) =>
@@ -413,7 +418,14 @@ const DevboxRowActions = ({ devbox, actions }: { devbox: Devbox; actions: Devbox
   return (
     <>
       {canResume ? (
-        <IconButton size="sm" icon={Play} label={`Resume ${name}`} busy={busy} onClick={() => actions.resume(devbox)} />
+        <IconButton
+          size="sm"
+          icon={Play}
+          label={`Resume ${name}`}
+          needs="devboxes.resume"
+          busy={busy}
+          onClick={() => actions.resume(devbox)}
+        />
       ) : (
         <IconButton
           size="sm"
@@ -436,18 +448,21 @@ const DevboxRowActions = ({ devbox, actions }: { devbox: Devbox; actions: Devbox
           'separator',
           {
             label: 'Suspend devbox',
+            needs: 'devboxes.suspend',
             icon: Pause,
             disabledReason: devboxRefusal('suspend', devbox.status),
             onSelect: () => actions.suspend(devbox),
           },
           {
             label: 'Resume devbox',
+            needs: 'devboxes.resume',
             icon: Play,
             disabledReason: resumeRefusal(devbox),
             onSelect: () => actions.resume(devbox),
           },
           {
             label: 'Shut down devbox',
+            needs: 'devboxes.shutdown',
             icon: Power,
             tone: 'danger',
             disabledReason: shutdownRefusal(devbox),

@@ -27,7 +27,12 @@ export const DevboxTerminal = () => {
 
   const hasFailed = devbox.status === 'failure'
   const resume = resumeRefusal(devbox) === null && (
-    <Button icon={Play} busy={actions.busyId === devbox.id} onClick={() => actions.resume(devbox)}>
+    <Button
+      icon={Play}
+      needs="devboxes.resume"
+      busy={actions.busyId === devbox.id}
+      onClick={() => actions.resume(devbox)}
+    >
       Resume devbox
     </Button>
   )

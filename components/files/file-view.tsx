@@ -83,7 +83,7 @@ export const FileView = ({ nav, folder, name, line }: FileViewProps) => {
             )}
             {text && <CopyButton what="text" text={() => text.text} />}
             {text && previewOf(name) && <ModeSwitch mode={mode} onMode={setMode} />}
-            <Button icon={Pencil} disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
+            <Button icon={Pencil} needs="files.write" disabledReason={editDisabled} onClick={() => setIsEditing(true)}>
               Edit file
             </Button>
             <IconButton

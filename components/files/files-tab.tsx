@@ -15,6 +15,7 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { ErrorState } from '#components/ui/error-state.tsx'
 import { isTyping } from '#components/ui/is-typing.ts'
 import { problemOf } from '#components/ui/problem.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -50,6 +51,8 @@ export const FilesTab = () => {
       paths.devbox(id, 'files', { path: path || undefined, file: file || undefined, line, find: find || undefined }),
     [id],
   )
+  // The API has no call that lists a folder: the console runs a command for it.
+  const notAllowed = useRefusal('executions.executeSync')
   const { settled, change, followHere } = useAddress({ schema: FilesSearchParams, path: address })
   const [folder, file] = [decodePath(settled.path), decodePath(settled.file)]
   const focused = useRef<string>(undefined)
@@ -59,7 +62,7 @@ export const FilesTab = () => {
   if (refusal === null && !hasRun) setHasRun(true)
 
   const resume = resumeRefusal(devbox) === null && (
-    <Button icon={Play} busy={actions.busyId === id} onClick={() => actions.resume(devbox)}>
+    <Button icon={Play} needs="devboxes.resume" busy={actions.busyId === id} onClick={() => actions.resume(devbox)}>
       Resume devbox
     </Button>
   )
@@ -67,6 +70,12 @@ export const FilesTab = () => {
     return (
       <EmptyState icon={FolderClosed} title="Files unavailable" action={resume || undefined}>
         {refusal}. The devbox must be running to read and write files.
+      </EmptyState>
+    )
+  if (notAllowed !== null && file === '')
+    return (
+      <EmptyState icon={FolderClosed} title="Files can’t be listed">
+        The console lists files by running commands in the devbox. {notAllowed}
       </EmptyState>
     )
   const nav: FilesNav = {
@@ -119,7 +128,7 @@ export const FilesTab = () => {
         </Banner>
       )}
       <div className="flex items-start gap-4">
-        <FolderTree nav={nav} folder={folder || '~'} file={file} />
+        {notAllowed === null && <FolderTree nav={nav} folder={folder || '~'} file={file} />}
         <div className="min-w-0 flex-1">{view}</div>
       </div>
     </div>

@@ -121,6 +121,7 @@ export const FolderTools = ({
         icon={SquareTerminal}
         variant="secondary"
         label="Open terminal here"
+        needs="/api/terminals"
         disabledReason={refusals.reload}
         onClick={() => askTerminal('prompt', `cd -- ${shellQuote(folder)}`)}
       />

@@ -5,6 +5,7 @@ import { useRef, useState } from 'react'
 import { Banner } from '#components/ui/banner.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { InlineError } from '#components/ui/error-state.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { isMac } from '#lib/terminal/page/shortcuts.ts'
@@ -58,7 +59,7 @@ export const TextEditor = ({ nav: { devboxId, refusal }, path, savedText, line, 
     saveDraft(devboxId, path, undefined)
     onClose()
   }
-  const saveRefusal = refusal ?? (isChanged ? null : 'no changes')
+  const saveRefusal = useRefusal('files.write', refusal ?? (isChanged ? null : 'no changes'))
   // The editor has only \n; the file keeps its own line endings.
   const eol = lineEnding(draft.base ?? '') === '\r\n' ? '\r\n' : '\n'
   return (
@@ -95,7 +96,7 @@ export const TextEditor = ({ nav: { devboxId, refusal }, path, savedText, line, 
                   Load the file's text
                 </Button>
               )}
-              <Button variant="danger" onClick={() => submit(conflict.theirs)}>
+              <Button variant="danger" needs="files.write" onClick={() => submit(conflict.theirs)}>
                 Overwrite
               </Button>
             </>

@@ -42,7 +42,7 @@ export interface ConfigKind<Config extends ConfigRecord, Page, PageParam> {
   title: string
   icon: LucideIcon
   /** API resource, such as `gatewayConfigs`. */
-  resource: string
+  resource: 'gatewayConfigs' | 'mcpConfigs'
   apiPath: string
   path: (query: Partial<ConfigSearchParams>) => string
   cookie: ColumnsCookie
@@ -90,6 +90,7 @@ export const ConfigList = <
   const deleteConfigs: BulkAction<Config> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: `${kind.resource}.delete`,
     done: 'Deleted',
     failed: `Couldn't delete every ${noun}`,
     consequence: (count) => `Deletes ${count}. Requests of devboxes that use them fail from then on.`,
@@ -102,7 +103,12 @@ export const ConfigList = <
   }
   const close = () => setShown(undefined)
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setShown({ dialog: 'edit', config: undefined })}>
+    <Button
+      variant="primary"
+      icon={Plus}
+      needs={`${kind.resource}.create`}
+      onClick={() => setShown({ dialog: 'edit', config: undefined })}
+    >
       {`Create ${noun}`}
     </Button>
   )
@@ -147,12 +153,14 @@ export const ConfigList = <
                 size="sm"
                 icon={Pencil}
                 label={`Edit ${config.name}`}
+                needs={`${kind.resource}.update`}
                 onClick={() => setShown({ dialog: 'edit', config })}
               />
               <IconButton
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${config.name}`}
+                needs={`${kind.resource}.delete`}
                 onClick={() => setShown({ dialog: 'delete', config })}
               />
             </>
@@ -163,6 +171,7 @@ export const ConfigList = <
         <ConfigSheet
           key={sheet.id}
           noun={noun}
+          resource={kind.resource}
           id={sheet.id}
           listed={list.loaded.find(({ id }) => id === sheet.id)}
           query={kind.get(sheet.id)}

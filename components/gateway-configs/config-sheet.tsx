@@ -14,6 +14,7 @@ import type { ConfigRecord } from './config-record.ts'
 
 interface ConfigSheetProps<Config extends ConfigRecord> {
   noun: string
+  resource: 'gatewayConfigs' | 'mcpConfigs'
   id: string
   listed: Config | undefined
   query: UseQueryOptions<Config, Error, Config, QueryKey>
@@ -25,6 +26,7 @@ interface ConfigSheetProps<Config extends ConfigRecord> {
 
 export const ConfigSheet = <Config extends ConfigRecord>({
   noun,
+  resource,
   id,
   listed,
   query,
@@ -37,8 +39,12 @@ export const ConfigSheet = <Config extends ConfigRecord>({
     {(config) => (
       <>
         <div className="flex flex-wrap gap-2">
-          <Button icon={Pencil} onClick={() => onEdit(config)}>{`Edit ${noun}`}</Button>
-          <Button icon={Trash2} onClick={() => onDelete(config)}>{`Delete ${noun}`}</Button>
+          <Button icon={Pencil} needs={`${resource}.update`} onClick={() => onEdit(config)}>{`Edit ${noun}`}</Button>
+          <Button
+            icon={Trash2}
+            needs={`${resource}.delete`}
+            onClick={() => onDelete(config)}
+          >{`Delete ${noun}`}</Button>
         </div>
         <Facts>
           <Fact label="ID">

@@ -15,7 +15,7 @@ const kind = {
   nouns: 'gateways',
   title: 'Gateways',
   icon: Router,
-  resource: 'gatewayConfigs',
+  resource: 'gatewayConfigs' as const,
   apiPath: '/v1/gateway-configs',
   path: paths.gateways,
   cookie: 'gatewayColumns' as const,

@@ -33,6 +33,7 @@ import { AccountChanged } from './account-changed.tsx'
 import { AccountMenu, AccountName } from './account-menu.tsx'
 import { Keys } from './keys.tsx'
 import { destinations, settingsDestinations } from './navigation.ts'
+import { OperationRefusals } from './operation-refusals.tsx'
 import { usePageName } from './page-name.tsx'
 import { PlannedStopBanner } from './planned-stop.tsx'
 import { hasChangedElsewhere, savePreference } from './save-preference.ts'
@@ -99,7 +100,7 @@ export const ConsoleFrame = ({
     savePreference('sidebar', next ? 'collapsed' : 'expanded')
   }
   return (
-    <>
+    <OperationRefusals>
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-overlay focus:px-3 focus:py-2 focus:shadow-overlay"
@@ -149,7 +150,7 @@ export const ConsoleFrame = ({
       {opened === 'navigation' && <NavigationDrawer onClose={close} />}
       {opened === 'palette' && <CommandPalette onClose={close} onHelp={() => setOpened('help')} />}
       {opened === 'help' && <ShortcutsDialog onClose={close} />}
-    </>
+    </OperationRefusals>
   )
 }
 

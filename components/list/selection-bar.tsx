@@ -7,6 +7,7 @@ import { PageActions } from '#components/ui/page-actions.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
+import type { Operation } from '#lib/protocol/roles.ts'
 
 export interface BulkAction<Row> {
   icon: LucideIcon
@@ -16,6 +17,7 @@ export interface BulkAction<Row> {
   /** Asks for confirmation with this text first. */
   consequence?: (count: string) => string
   isDestructive?: boolean
+  needs: Operation
   isEligible: (row: Row) => boolean
   act: (row: Row) => Promise<unknown>
 }
@@ -76,13 +78,14 @@ export const SelectionBar = <Row extends { id: string; name?: string | null | un
         <>
           {children}
           {actions.map((action) => {
-            const { icon, verb, consequence, isEligible } = action
+            const { icon, verb, needs, consequence, isEligible } = action
             const eligible = rows.filter(isEligible)
             return (
               <Button
                 key={verb}
                 size="sm"
                 icon={icon}
+                needs={needs}
                 disabledReason={eligible.length === 0 ? `Not possible for the selected ${nouns}` : null}
                 onClick={() => (consequence ? setConfirming({ action, rows: eligible }) : void run(action, eligible))}
               >

@@ -25,7 +25,7 @@ const kind = {
   nouns: 'MCP servers',
   title: 'MCP servers',
   icon: Plug,
-  resource: 'mcpConfigs',
+  resource: 'mcpConfigs' as const,
   apiPath: '/v1/mcp-configs',
   path: paths.mcpServers,
   cookie: 'mcpColumns' as const,

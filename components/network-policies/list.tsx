@@ -72,6 +72,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
   const deletePolicies: BulkAction<NetworkPolicy> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: 'networkPolicies.delete',
     done: 'Deleted',
     failed: "Couldn't delete every network policy",
     consequence: (count) => `Deletes ${count}. Policies that a devbox uses stay.`,
@@ -84,7 +85,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
   }
   const close = () => setShown(undefined)
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setShown({ dialog: 'create' })}>
+    <Button variant="primary" icon={Plus} needs="networkPolicies.create" onClick={() => setShown({ dialog: 'create' })}>
       Create network policy
     </Button>
   )
@@ -139,12 +140,14 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
                 size="sm"
                 icon={Pencil}
                 label={`Edit ${policy.name}`}
+                needs="networkPolicies.update"
                 onClick={() => setShown({ dialog: 'edit', policy })}
               />
               <IconButton
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${policy.name}`}
+                needs="networkPolicies.delete"
                 onClick={() => setShown({ dialog: 'delete', policy })}
               />
             </>

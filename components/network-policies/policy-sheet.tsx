@@ -24,10 +24,10 @@ export const PolicySheet = ({ id, listed, onEdit, onDelete, onClose }: PolicyShe
     {(policy) => (
       <>
         <div className="flex flex-wrap gap-2">
-          <Button icon={Pencil} onClick={() => onEdit(policy)}>
+          <Button icon={Pencil} needs="networkPolicies.update" onClick={() => onEdit(policy)}>
             Edit network policy
           </Button>
-          <Button icon={Trash2} onClick={() => onDelete(policy)}>
+          <Button icon={Trash2} needs="networkPolicies.delete" onClick={() => onDelete(policy)}>
             Delete network policy
           </Button>
         </div>

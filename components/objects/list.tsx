@@ -17,7 +17,6 @@ import { useColumns } from '#components/list/use-columns.ts'
 import { useListQuery } from '#components/list/use-list-query.ts'
 import { useSheet } from '#components/list/use-sheet.ts'
 import { sheetColumn } from '#components/record/sheet-column.tsx'
-import { useUnsupportedReason } from '#components/settings/support-queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
@@ -100,6 +99,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
   const deleteObjects: BulkAction<StoredObject> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: 'objects.delete',
     done: 'Deleted',
     failed: "Couldn't delete every object",
     consequence: (count) => `Deletes ${count} with their content. Devboxes keep the copies that were mounted in them.`,
@@ -112,12 +112,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
   }
   const close = () => setShown(undefined)
   const upload = (
-    <Button
-      variant="primary"
-      icon={Upload}
-      disabledReason={useUnsupportedReason('objects.create')}
-      onClick={() => setShown({ dialog: 'upload' })}
-    >
+    <Button variant="primary" icon={Upload} needs="objects.create" onClick={() => setShown({ dialog: 'upload' })}>
       Upload object
     </Button>
   )
@@ -197,6 +192,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
                 size="sm"
                 icon={Box}
                 label={`Create devbox with ${object.name}`}
+                needs="devboxes.create"
                 disabledReason={contentRefusal(object)}
                 onClick={() => setShown({ dialog: 'use', object })}
               />
@@ -204,6 +200,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${object.name}`}
+                needs="objects.delete"
                 onClick={() => setShown({ dialog: 'delete', object })}
               />
             </>

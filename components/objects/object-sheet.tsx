@@ -30,10 +30,15 @@ export const ObjectSheet = ({ id, listed, onUse, onDelete, onClose }: ObjectShee
               Download
             </ButtonAnchor>
           )}
-          <Button icon={Box} disabledReason={contentRefusal(object)} onClick={() => onUse(object)}>
+          <Button
+            icon={Box}
+            needs="devboxes.create"
+            disabledReason={contentRefusal(object)}
+            onClick={() => onUse(object)}
+          >
             Create devbox
           </Button>
-          <Button icon={Trash2} onClick={() => onDelete(object)}>
+          <Button icon={Trash2} needs="objects.delete" onClick={() => onDelete(object)}>
             Delete object
           </Button>
         </div>

@@ -31,7 +31,7 @@ export const DemoData = ({ demo }: { demo: DemoView }) => {
         <span className="ml-auto flex items-center gap-4">
           {jobs.length > 1 && !isChanging && <TextLink href={paths.compare(jobs)}>Compare the jobs</TextLink>}
           {!isChanging && (
-            <Button size="sm" onClick={() => setConfirming(true)}>
+            <Button size="sm" needs="/api/demo" onClick={() => setConfirming(true)}>
               Remove demo data
             </Button>
           )}

@@ -61,7 +61,7 @@ export const FirstRun = ({ account, demo }: { account: string; demo: DemoView })
             jobs.length > 1 ? (
               <StepLink href={paths.compare(jobs)}>Compare the demo jobs</StepLink>
             ) : demo.state === 'none' && isEmpty ? (
-              <Button variant="primary" busy={load.isPending} onClick={() => load.mutate()}>
+              <Button variant="primary" needs="/api/demo" busy={load.isPending} onClick={() => load.mutate()}>
                 Load demo data
               </Button>
             ) : isDemoChanging(demo) ? undefined : (

@@ -198,6 +198,7 @@ const DevboxActions = ({ alert }: { alert: Alert }) => {
           size="sm"
           variant="ghost"
           icon={Play}
+          needs="devboxes.resume"
           busy={resume.isPending}
           aria-label={`Resume ${name}`}
           onClick={() => resume.mutate(devbox_id, { onError: toast.failed(`Couldn’t resume ${name}`) })}

@@ -112,6 +112,7 @@ export const SessionList = () => {
   const endSelected: BulkAction<SignedInSession> = {
     icon: LogOut,
     verb: 'End',
+    needs: '/api/sessions',
     done: 'Ended',
     failed: "Couldn't end every session",
     consequence: (count) => `Signs out ${count} at once.`,

@@ -47,6 +47,7 @@ const Header = ({ recording }: { recording: Recording }) => {
             </ButtonLink>
             <Button
               icon={Trash2}
+              needs="/api/recordings"
               disabledReason={live ? 'Still recording. Stop it in its terminal first' : null}
               onClick={() => setIsDeleting(true)}
             >

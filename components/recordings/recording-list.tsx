@@ -141,6 +141,7 @@ export const RecordingList = () => {
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${titleOf(recording)}`}
+                needs="/api/recordings"
                 disabledReason={recording.live ? 'stop the recording in its terminal first' : null}
                 onClick={() => setDeleting(recording)}
               />

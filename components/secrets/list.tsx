@@ -79,6 +79,7 @@ export const SecretList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
   const deleteSecrets: BulkAction<Secret> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: 'secrets.delete',
     done: 'Deleted',
     failed: "Couldn't delete every secret",
     consequence: (count) =>
@@ -89,7 +90,7 @@ export const SecretList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
   }
   const close = () => setShown(undefined)
   const create = (
-    <Button variant="primary" icon={Plus} onClick={() => setShown({ dialog: 'create' })}>
+    <Button variant="primary" icon={Plus} needs="secrets.create" onClick={() => setShown({ dialog: 'create' })}>
       Create secret
     </Button>
   )
@@ -144,12 +145,14 @@ export const SecretList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
                 size="sm"
                 icon={RotateCw}
                 label={`Replace value of ${secret.name}`}
+                needs="secrets.update"
                 onClick={() => setShown({ dialog: 'replace', secret })}
               />
               <IconButton
                 size="sm"
                 icon={Trash2}
                 label={`Delete ${secret.name}`}
+                needs="secrets.delete"
                 onClick={() => setShown({ dialog: 'delete', secret })}
               />
             </>

@@ -27,10 +27,10 @@ export const SecretSheet = ({ name, secret, onReplace, onDelete, onClose }: Secr
   return (
     <SheetFrame title={<span className="font-mono break-all">{name}</span>} onClose={onClose}>
       <div className="flex flex-wrap gap-2">
-        <Button icon={KeyRound} onClick={() => onReplace(secret)}>
+        <Button icon={KeyRound} needs="secrets.update" onClick={() => onReplace(secret)}>
           Replace value
         </Button>
-        <Button icon={Trash2} onClick={() => onDelete(secret)}>
+        <Button icon={Trash2} needs="secrets.delete" onClick={() => onDelete(secret)}>
           Delete secret
         </Button>
       </div>

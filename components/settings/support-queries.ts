@@ -31,7 +31,3 @@ export const useParameter = (endpointId: string | undefined, parameter: string):
   const { data } = useQuery(supportQueries.current())
   return endpointId !== undefined && (data?.parameters[endpointId]?.includes(parameter) ?? false)
 }
-
-/** Why a control is disabled, or null if the service may offer the operation. */
-export const useUnsupportedReason = (endpointId: string): string | null =>
-  useSupport(endpointId) === 'no' ? 'This service doesn’t offer this operation' : null

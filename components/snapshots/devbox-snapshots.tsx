@@ -24,7 +24,12 @@ export const DevboxSnapshots = () => {
   const loaded = query.data?.pages.flatMap(rowsOf) ?? []
   const rows = loaded.filter(snapshotMatches(params))
   const take = (
-    <Button icon={Camera} disabledReason={devboxRefusal('snapshot', status)} onClick={() => setIsTaking(true)}>
+    <Button
+      icon={Camera}
+      needs="snapshots.createAsync"
+      disabledReason={devboxRefusal('snapshot', status)}
+      onClick={() => setIsTaking(true)}
+    >
       Take snapshot
     </Button>
   )

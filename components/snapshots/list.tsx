@@ -97,6 +97,7 @@ export const SnapshotList = ({ serviceUrl, savedColumns }: SnapshotListProps) =>
   const deleteSnapshots: BulkAction<Snapshot> = {
     icon: Trash2,
     verb: 'Delete',
+    needs: 'snapshots.delete',
     done: 'Deleted',
     failed: "Couldn't delete every snapshot",
     consequence: (count) => `Deletes ${count}. Devboxes created from them keep their disks.`,
@@ -251,14 +252,16 @@ const RowActions = ({ snapshot, onCreate, onEdit, onDelete }: RowActionsProps) =
         size="sm"
         icon={Box}
         label={`Create devbox from ${name}`}
+        needs="devboxes.create"
         disabledReason={status === 'complete' ? null : 'the snapshot is not complete'}
         onClick={onCreate}
       />
-      <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} onClick={onEdit} />
+      <IconButton size="sm" icon={Pencil} label={`Edit ${name}`} needs="snapshots.update" onClick={onEdit} />
       <IconButton
         size="sm"
         icon={Trash2}
         label={`Delete ${name}`}
+        needs="snapshots.delete"
         disabledReason={status === 'complete' ? null : deleteRefusal(status ?? 'in_progress')}
         onClick={onDelete}
       />

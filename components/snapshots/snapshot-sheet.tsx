@@ -65,7 +65,7 @@ const Details = ({ snapshot, onCreate, onEdit }: DetailsProps) => (
   <>
     <div className="flex flex-wrap gap-2">
       <CreateButton snapshot={snapshot} onCreate={onCreate} />
-      <Button icon={Pencil} onClick={onEdit}>
+      <Button icon={Pencil} needs="snapshots.update" onClick={onEdit}>
         Edit snapshot
       </Button>
     </div>
@@ -121,6 +121,7 @@ const CreateButton = ({ snapshot, onCreate }: Pick<DetailsProps, 'snapshot' | 'o
   return (
     <Button
       icon={Box}
+      needs="devboxes.create"
       disabledReason={status === 'complete' ? null : 'the snapshot is not complete'}
       onClick={onCreate}
     >

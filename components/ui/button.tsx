@@ -3,8 +3,10 @@ import type { LucideIcon as Icon } from 'lucide-react'
 import { LoaderCircle } from 'lucide-react'
 import Link from 'next/link'
 import type { ComponentProps, MouseEvent, ReactNode } from 'react'
+import type { Operation } from '#lib/protocol/roles.ts'
 import { classes } from './classes.ts'
 import { useOfferedButton } from './page-actions.tsx'
+import { useRefusal } from './refusals.ts'
 import { Tooltip } from './tooltip.tsx'
 
 export interface ButtonLook {
@@ -15,6 +17,8 @@ export interface ButtonLook {
 
 export interface ButtonProps extends ButtonLook, ComponentProps<'button'> {
   busy?: boolean
+  /** What it does. Disables the button where the service or the person's role rules that out. */
+  needs?: Operation | undefined
   /** Disables the button. It stays focusable, so that keyboard users can read the reason. */
   disabledReason?: string | null
 }
@@ -24,13 +28,16 @@ export const Button = ({
   size,
   icon,
   busy,
-  disabledReason,
+  needs,
+  disabledReason: ownReason,
   children,
   className,
   onClick,
   ref,
+  'aria-label': label,
   ...rest
 }: ButtonProps) => {
+  const disabledReason = useRefusal(needs, ownReason)
   const isInert = Boolean(busy || disabledReason)
   const offeredRef = useOfferedButton({ icon, disabledReason }, ref)
   const button = (
@@ -40,6 +47,7 @@ export const Button = ({
       {...rest}
       ref={offeredRef}
       {...inertProps(isInert, onClick)}
+      aria-label={label && disabledReason ? `${label}: ${disabledReason}` : label}
       aria-busy={busy || undefined}
       className={buttonClasses({ variant, size }, className)}
     >

@@ -5,7 +5,10 @@ import { FormDialog, type FormDialogProps } from './form-dialog.tsx'
 import { Input } from './input.tsx'
 
 export interface ConfirmDialogProps
-  extends Pick<FormDialogProps, 'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'cancelLabel'> {
+  extends Pick<
+    FormDialogProps,
+    'open' | 'onOpenChange' | 'title' | 'tone' | 'busy' | 'error' | 'cancelLabel' | 'needs'
+  > {
   consequence: ReactNode
   confirmLabel: string
   onConfirm: () => void

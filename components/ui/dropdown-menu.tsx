@@ -3,14 +3,18 @@ import { Check, type LucideIcon as Icon } from 'lucide-react'
 import Link from 'next/link'
 import { DropdownMenu as Menu } from 'radix-ui'
 import { type ReactElement, type ReactNode, useState } from 'react'
+import type { Operation } from '#lib/protocol/roles.ts'
 import { classes } from './classes.ts'
 import { NoPageActions, type PaletteAction, useActionGroup, usePaletteActions } from './page-actions.tsx'
+import { useRefusalOf } from './refusals.ts'
 
 export interface MenuAction {
   label: string
   icon?: Icon
   hint?: ReactNode
   tone?: 'danger'
+  /** What it does. Disables the item where the service or the person's role rules that out. */
+  needs?: Operation | undefined
   disabledReason?: string | null
   onSelect?: () => void
   href?: string
@@ -35,12 +39,17 @@ export const DropdownMenu = ({
   trigger,
   label,
   align = 'end',
-  items,
+  items: givenItems,
   isOverflow = false,
   onClosed,
   open,
   onOpenChange,
 }: DropdownMenuProps) => {
+  const refusalOf = useRefusalOf()
+  const items = givenItems.map((item) => {
+    const refusal = isAction(item) && item.needs ? refusalOf(item.needs) : null
+    return refusal === null ? item : { ...(item as MenuAction), disabledReason: refusal }
+  })
   const [isOpen, setIsOpen] = useState(false)
   const change = (next: boolean) => {
     setIsOpen(next)

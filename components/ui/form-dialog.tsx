@@ -1,5 +1,6 @@
 'use client'
 import { type FormEvent, useEffect, useId, useState } from 'react'
+import type { Operation } from '#lib/protocol/roles.ts'
 import { Button, type ButtonProps } from './button.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
 import { InlineError } from './error-state.tsx'
@@ -10,6 +11,7 @@ export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   submitLabel: string
   cancelLabel?: string
   tone?: ButtonProps['variant']
+  needs?: Operation | undefined
   refusal?: string | null
   /** Error of the last submit, unless a field shows it. */
   error?: Problem
@@ -22,6 +24,7 @@ export const FormDialog = ({
   submitLabel,
   cancelLabel = 'Cancel',
   tone = 'primary',
+  needs,
   refusal,
   error,
   losesInput = false,
@@ -65,7 +68,7 @@ export const FormDialog = ({
           >
             {isSlow ? 'Stop waiting' : isAsking ? 'Discard changes' : cancelLabel}
           </Button>
-          <Button type="submit" form={formId} variant={tone} busy={busy} disabledReason={refusal}>
+          <Button type="submit" form={formId} variant={tone} busy={busy} needs={needs} disabledReason={refusal}>
             {submitLabel}
           </Button>
         </>

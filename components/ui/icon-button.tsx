@@ -2,9 +2,11 @@
 import type { LucideIcon as Icon } from 'lucide-react'
 import { LoaderCircle } from 'lucide-react'
 import type { ComponentProps } from 'react'
+import type { Operation } from '#lib/protocol/roles.ts'
 import { inertProps } from './button.tsx'
 import { classes } from './classes.ts'
 import { useOfferedButton } from './page-actions.tsx'
+import { useRefusal } from './refusals.ts'
 import { Tooltip } from './tooltip.tsx'
 
 export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
@@ -13,6 +15,7 @@ export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'childre
   variant?: 'ghost' | 'secondary' | 'danger'
   size?: 'sm' | 'md'
   busy?: boolean
+  needs?: Operation | undefined
   disabledReason?: string | null
 }
 
@@ -22,12 +25,14 @@ export const IconButton = ({
   variant = 'ghost',
   size = 'md',
   busy,
-  disabledReason,
+  needs,
+  disabledReason: ownReason,
   className,
   onClick,
   ref,
   ...rest
 }: IconButtonProps) => {
+  const disabledReason = useRefusal(needs, ownReason)
   const offeredRef = useOfferedButton({ icon, disabledReason }, ref)
   const Icon = busy ? LoaderCircle : icon
   const name = disabledReason ? `${label}: ${disabledReason}` : label

@@ -1,3 +1,5 @@
+import type { Contract } from '#lib/contract/index.ts'
+
 /** From least to most. */
 export const roles = ['viewer', 'member', 'operator'] as const
 export type Role = (typeof roles)[number]
@@ -48,6 +50,20 @@ const consoleRoutes: readonly [path: RegExp, least: Role][] = [
 /** The least role for a write to a route of the console. */
 export const leastRoleForRoute = (path: string): Role =>
   consoleRoutes.find(([pattern]) => pattern.test(path))?.[1] ?? 'member'
+
+type EndpointIds = {
+  [Resource in keyof Contract & string]: {
+    [Name in keyof Contract[Resource] & string]: Contract[Resource][Name] extends { method: 'GET' }
+      ? never
+      : `${Resource}.${Name}`
+  }[keyof Contract[Resource] & string]
+}[keyof Contract & string]
+
+/** What a control does: an endpoint of the contract that isn't a GET, or a write to a route of the console. */
+export type Operation = EndpointIds | `/api/${string}`
+
+export const leastRoleFor = (operation: Operation): Role =>
+  operation.startsWith('/') ? leastRoleForRoute(operation) : leastRoleToWrite(operation)
 
 const plural: Record<Role, string> = { viewer: 'Viewers', member: 'Members', operator: 'Operators' }
 

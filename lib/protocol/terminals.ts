@@ -112,6 +112,8 @@ export const terminalClose = {
   signedOut: 4401,
   linkEnded: 4403,
   devboxNotFound: 4404,
+  /** Nobody has opened the terminal, and this person's role may follow but not open one. */
+  followOnly: 4405,
   /** The page opened it again, or another program took over the session. */
   takenOver: 4409,
   devboxNotRunning: 4412,

@@ -48,7 +48,7 @@ export const PushAlerts = () => {
         </ul>
       )}
       {subscriptions.length > 1 && (
-        <Button size="sm" busy={removeAll.isPending} onClick={() => removeAll.mutate()}>
+        <Button size="sm" needs="/api/alerts/push" busy={removeAll.isPending} onClick={() => removeAll.mutate()}>
           Turn off in all {subscriptions.length} browsers
         </Button>
       )}
@@ -67,7 +67,13 @@ const TurnOn = ({ publicKey, refusal }: { publicKey: string; refusal: ReturnType
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <Button size="sm" icon={BellRing} busy={turnOn.isPending} onClick={() => turnOn.mutate()}>
+        <Button
+          size="sm"
+          icon={BellRing}
+          needs="/api/alerts/push"
+          busy={turnOn.isPending}
+          onClick={() => turnOn.mutate()}
+        >
           Turn on push in this browser
         </Button>
         <Check small label="Show names" checked={showsNames} onCheck={setShowsNames} />
@@ -114,13 +120,14 @@ const Subscription = ({ subscription, isOwn }: { subscription: PushSubscriptionV
       <Check
         small
         label="Show names"
+        needs="/api/alerts/push"
         checked={shows_names}
         onCheck={(next) => change.mutate({ id, shows_names: next })}
       />
-      <Button size="sm" busy={test.isPending} onClick={() => test.mutate(id)}>
+      <Button size="sm" needs="/api/alerts/push" busy={test.isPending} onClick={() => test.mutate(id)}>
         Test
       </Button>
-      <Button size="sm" busy={remove.isPending} onClick={() => remove.mutate(id)}>
+      <Button size="sm" needs="/api/alerts/push" busy={remove.isPending} onClick={() => remove.mutate(id)}>
         Turn off
       </Button>
     </li>

@@ -35,6 +35,7 @@ export const Receivers = () => {
         <Button
           size="sm"
           icon={Plus}
+          needs="/api/alerts/receivers"
           disabledReason={data ? data.add_refusal : 'loading'}
           onClick={() => setEdited('new')}
         >
@@ -118,13 +119,20 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
         <div className="flex flex-wrap items-center gap-2 max-sm:w-full max-sm:pl-5.5">
           {latest && <RelativeTime ms={latest.at_ms} prefix="last message" className="mr-1 text-sm text-muted" />}
           {waiting > 0 && !is_paused && (
-            <Button size="sm" icon={RotateCw} busy={retry.isPending} onClick={() => retry.mutate(id)}>
+            <Button
+              size="sm"
+              icon={RotateCw}
+              needs="/api/alerts/receivers"
+              busy={retry.isPending}
+              onClick={() => retry.mutate(id)}
+            >
               Retry now
             </Button>
           )}
           <Button
             size="sm"
             icon={BellRing}
+            needs="/api/alerts/receivers"
             busy={test.isPending}
             onClick={() => {
               setIsOpen(true)
@@ -139,14 +147,22 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
             items={[
               {
                 label: is_paused ? 'Resume' : 'Pause',
+                needs: '/api/alerts/receivers',
                 icon: is_paused ? Play : Pause,
                 disabledReason: readOnly,
                 onSelect: () => change.mutate({ id, is_paused: !is_paused }),
               },
-              { label: 'Edit', icon: Pencil, disabledReason: readOnly, onSelect: onEdit },
+              {
+                label: 'Edit',
+                needs: '/api/alerts/receivers',
+                icon: Pencil,
+                disabledReason: readOnly,
+                onSelect: onEdit,
+              },
               'separator',
               {
                 label: 'Delete',
+                needs: '/api/alerts/receivers',
                 icon: Trash2,
                 tone: 'danger',
                 disabledReason: readOnly,

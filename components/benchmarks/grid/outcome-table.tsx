@@ -57,10 +57,10 @@ export const OutcomeTable = ({ jobId, lines, agents, marks, filter, onOpen }: Ou
           <span role="status" className="tabular">
             {formatCountOf(items.length, 'attempt')} selected
           </span>
-          <Button size="sm" icon={Ban} onClick={() => setDialog('exclude')}>
+          <Button size="sm" icon={Ban} needs="/api/judgment" onClick={() => setDialog('exclude')}>
             Exclude…
           </Button>
-          <Button size="sm" icon={Tag} onClick={() => setDialog('label')}>
+          <Button size="sm" icon={Tag} needs="/api/judgment" onClick={() => setDialog('label')}>
             Label…
           </Button>
           <Button size="sm" variant="ghost" onClick={() => setSelected(emptySelection)}>

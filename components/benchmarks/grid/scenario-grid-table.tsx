@@ -211,6 +211,7 @@ const ScenarioLine = memo((props: ScenarioLineProps) => {
               icon={Ban}
               label={`Exclude ${row.name}`}
               tabIndex={-1}
+              needs="/api/judgment"
               onClick={() => onExclude(row)}
               className="opacity-0 group-hover/row:opacity-100 focus-visible:opacity-100 print:hidden"
             />

@@ -266,11 +266,17 @@ const JobActions = ({ job, unscored }: { job: BenchmarkJob; unscored: Unscored }
   return (
     <>
       {!hasEnded && <RunningJobActions job={job} />}
-      <Button icon={RotateCcw} disabledReason={rerunRefusal(job, unscored)} onClick={() => setOpened('rerun')}>
+      <Button
+        icon={RotateCcw}
+        needs="benchmarkJobs.create"
+        disabledReason={rerunRefusal(job, unscored)}
+        onClick={() => setOpened('rerun')}
+      >
         Rerun failed
       </Button>
       <Button
         icon={CopyPlus}
+        needs="benchmarkJobs.create"
         disabledReason={isImported(job) ? `${imported}; its tasks and agents are not on this service` : null}
         onClick={() => setOpened('clone')}
       >
@@ -302,6 +308,7 @@ const RunningJobActions = ({ job }: { job: BenchmarkJob }) => {
       <FollowButton job={job} />
       <Button
         icon={Ban}
+        needs={byRun ? 'benchmarkRuns.cancel' : 'benchmarkJobs.cancel'}
         busy={cancel.isPending}
         disabledReason={cancel.isSuccess ? 'The job is being canceled' : null}
         onClick={() => {
@@ -354,6 +361,7 @@ const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
   return (
     <Button
       icon={isFollowed ? BellOff : Bell}
+      needs="/api/alerts"
       busy={change.isPending}
       onClick={() =>
         change.mutate(id, {

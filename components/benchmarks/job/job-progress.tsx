@@ -2,7 +2,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useState } from 'react'
-import { useUnsupportedReason } from '#components/settings/support-queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { TextField } from '#components/ui/field.tsx'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
@@ -19,7 +18,6 @@ import { benchmarkJobMutations } from './queries.ts'
 
 export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readonly AgentRow[] }) => {
   const [isChanging, setIsChanging] = useState(false)
-  const unsupported = useUnsupportedReason('benchmarkJobs.setConcurrency')
   const { finished, total } = progressOf(job)
   const concurrency = job.job_spec?.orchestrator_config?.n_concurrent_trials
   const labels = shortLabels(agents)
@@ -34,7 +32,7 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
         {concurrency != null && (
           <span className="flex items-center gap-2">
             <span className="tabular text-muted">{formatCountOf(concurrency, 'trial')} at once</span>
-            <Button size="sm" disabledReason={unsupported} onClick={() => setIsChanging(true)}>
+            <Button size="sm" needs="benchmarkJobs.setConcurrency" onClick={() => setIsChanging(true)}>
               Change
             </Button>
           </span>

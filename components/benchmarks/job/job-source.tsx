@@ -63,6 +63,7 @@ const useRevealed = (value: string, name: string, job_id: string, pointer: Point
         variant="ghost"
         icon={isShown ? EyeOff : Eye}
         aria-label={`${isShown ? 'Hide' : 'Reveal'} ${name}`}
+        needs="/api/reveal"
         busy={isPending}
         onClick={() => (isShown ? reset() : mutate({ job_id, pointer: [...pointer] }))}
       >

@@ -109,6 +109,7 @@ export const RestoreButton = ({ exclusion: { id, scenario_name } }: { exclusion:
     <Button
       size="sm"
       className="print:hidden"
+      needs="/api/judgment"
       busy={restore.isPending}
       onClick={() => restore.mutate(id, { onError: toast.failed('Could not include it again') })}
     >

@@ -52,7 +52,7 @@ export const LabelCounts = ({ jobId, report: { labels, agents }, name, marks, on
                   Show<span className="sr-only"> attempts labeled {label}</span>
                 </Button>
                 {left > 0 && (
-                  <Button size="sm" onClick={() => setExcluding(label)}>
+                  <Button size="sm" needs="/api/judgment" onClick={() => setExcluding(label)}>
                     Exclude {formatCountOf(left, 'attempt')}
                     <span className="sr-only"> labeled {label}</span>
                   </Button>

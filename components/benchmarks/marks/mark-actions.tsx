@@ -36,12 +36,13 @@ export const MarkActions = ({ jobId, mark, name, agent, used }: MarkActionsProps
       <Button
         size="sm"
         icon={Ban}
+        needs="/api/judgment"
         disabledReason={isScenarioExcluded ? 'The scenario is excluded for all agents' : null}
         onClick={() => setDialog('exclude')}
       >
         Exclude…
       </Button>
-      <Button size="sm" icon={Tag} onClick={() => setDialog('label')}>
+      <Button size="sm" icon={Tag} needs="/api/judgment" onClick={() => setDialog('label')}>
         Label…
       </Button>
       {dialog === 'exclude' && (
@@ -107,6 +108,7 @@ const LabelLine = ({ label: { id, label, note, by, at_ms } }: { label: Label }) 
         size="sm"
         icon={X}
         label={`Remove label ${label}`}
+        needs="/api/judgment"
         disabledReason={remove.isPending ? 'The label is being removed' : null}
         onClick={() => remove.mutate(id, { onError: toast.failed('Could not remove the label') })}
       />

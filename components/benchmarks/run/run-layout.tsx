@@ -66,6 +66,7 @@ const RunHeader = ({ run }: { run: BenchmarkRun }) => {
           <LogDownload id={run.id} name={run.name} request={downloadRunLogs} />
           <Button
             icon={Ban}
+            needs="benchmarkRuns.cancel"
             busy={cancel.isPending}
             disabledReason={
               isCanceling

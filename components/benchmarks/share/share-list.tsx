@@ -46,6 +46,7 @@ const ShareLink = ({ share }: { share: Share }) => {
       </div>
       <Button
         size="sm"
+        needs="/api/shares"
         onClick={() => {
           revoke.reset()
           setIsConfirming(true)

@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { browserStore } from '#lib/browser/frame/saved-list.ts'
@@ -38,6 +39,7 @@ export const CreateDevbox = () => {
 export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
   const router = useRouter()
   const create = useMutation(devboxMutations.create())
+  const isRefused = useRefusal('devboxes.create') !== null
   const [templates, setTemplates] = useState<ReturnType<typeof readTemplates>>([])
   const start = (name: string, body: DevboxCreate) =>
     create.mutate(body, {
@@ -57,23 +59,32 @@ export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
   ]
   return (
     <span className="inline-flex">
-      <Button variant="primary" icon={Plus} busy={create.isPending} onClick={onOpenForm} className="rounded-r-none">
+      <Button
+        variant="primary"
+        icon={Plus}
+        needs="devboxes.create"
+        busy={create.isPending}
+        onClick={onOpenForm}
+        className={isRefused ? undefined : 'rounded-r-none'}
+      >
         Create devbox
       </Button>
-      <DropdownMenu
-        label="Create devbox from a preset"
-        items={items}
-        onOpenChange={(isOpen) => isOpen && setTemplates(readTemplates(browserStore()))}
-        trigger={
-          <Button
-            variant="primary"
-            icon={ChevronDown}
-            busy={create.isPending}
-            aria-label="Create devbox from a preset"
-            className="rounded-l-none border-l border-l-(--surface-0) px-1.5"
-          />
-        }
-      />
+      {!isRefused && (
+        <DropdownMenu
+          label="Create devbox from a preset"
+          items={items}
+          onOpenChange={(isOpen) => isOpen && setTemplates(readTemplates(browserStore()))}
+          trigger={
+            <Button
+              variant="primary"
+              icon={ChevronDown}
+              busy={create.isPending}
+              aria-label="Create devbox from a preset"
+              className="rounded-l-none border-l border-l-(--surface-0) px-1.5"
+            />
+          }
+        />
+      )}
     </span>
   )
 }

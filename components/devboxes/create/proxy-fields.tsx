@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
 import { useController } from 'react-hook-form'
 import { jobPartQueries } from '#components/benchmarks/create/queries.ts'
-import { useUnsupportedReason } from '#components/settings/support-queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { FieldError } from '#components/ui/field.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { Input } from '#components/ui/input.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { ChoiceField } from './choice-field.tsx'
 import { choiceQueries } from './choice-queries.ts'
 import { FieldGroup } from './form-fields.tsx'
@@ -24,7 +24,7 @@ export const ProxyFields = () => (
       variable="Prefix"
       placeholder="GITHUB"
       hint="Sets PREFIX_URL and PREFIX in the devbox."
-      unsupported={useUnsupportedReason('hostedOnly.createGatewayToken')}
+      unsupported={useRefusal('hostedOnly.createGatewayToken')}
     />
     <ProxyRows
       name="mcpServers"
@@ -34,7 +34,7 @@ export const ProxyFields = () => (
       variable="Variable"
       placeholder="MCP_TOKEN"
       hint="Sets the variable to a token for the server."
-      unsupported={useUnsupportedReason('hostedOnly.createMcpToken')}
+      unsupported={useRefusal('hostedOnly.createMcpToken')}
     />
   </FieldGroup>
 )

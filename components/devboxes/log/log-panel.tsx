@@ -12,6 +12,7 @@ import { CopyButton } from '#components/ui/copy-button.tsx'
 import { FollowedLog } from '#components/ui/followed-log.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { Popover } from '#components/ui/popover.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { Select } from '#components/ui/select.tsx'
 import { shortenMiddle } from '#components/ui/text.ts'
 import { formatExact, formatTimeOfDay } from '#components/ui/time-text.ts'
@@ -46,6 +47,7 @@ export const LogPanel = () => {
     [log.records, view, matching],
   )
   const ask = useTerminalRequest(devboxId)
+  const mayType = useRefusal('/api/terminals') === null
   const insertAtPrompt = useCallback((text: string) => ask('prompt', text), [ask])
   const text = () => shown.map(logLine).join('\n')
   const emptyReason = shown.length === 0 ? 'no records shown' : null
@@ -89,7 +91,7 @@ export const LogPanel = () => {
         records={shown}
         isEmpty={log.records.length === 0}
         wraps={wraps}
-        onInsert={insertAtPrompt}
+        onInsert={mayType ? insertAtPrompt : undefined}
         onExecution={(execution) => change({ execution }, 'push')}
       />
     </section>
@@ -234,7 +236,7 @@ interface RecordsProps {
   isEmpty: boolean
   wraps: boolean
   onExecution?: (execution: string) => void
-  onInsert?: (command: string) => void
+  onInsert?: ((command: string) => void) | undefined
 }
 
 const Records = ({ records, isEmpty, wraps, onInsert, onExecution }: RecordsProps) => {

@@ -44,7 +44,7 @@ export const DevboxOverview = () => {
         <Section
           title="Metadata"
           action={
-            <Button size="sm" variant="ghost" icon={Pencil} onClick={() => openDialog('edit')}>
+            <Button size="sm" variant="ghost" icon={Pencil} needs="devboxes.update" onClick={() => openDialog('edit')}>
               Edit metadata
             </Button>
           }
@@ -106,6 +106,7 @@ const DevboxFacts = () => {
             <Button
               size="sm"
               icon={RefreshCw}
+              needs="devboxes.keepAlive"
               disabledReason={devboxRefusal('keep_alive', status)}
               onClick={() => actions.keepAlive(devbox)}
             >

@@ -40,7 +40,7 @@ export const Ending = ({ devbox, onCopy }: EndingProps) => {
         <ButtonLink size="sm" icon={ScrollText} href={paths.devbox(id, 'log')}>
           View log
         </ButtonLink>
-        <Button size="sm" icon={Copy} onClick={onCopy}>
+        <Button size="sm" icon={Copy} needs="devboxes.create" onClick={onCopy}>
           Duplicate devbox
         </Button>
       </div>

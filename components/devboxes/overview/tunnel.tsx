@@ -37,6 +37,7 @@ const NoTunnel = ({ devbox: { id, status } }: { devbox: Devbox }) => {
         />
         <Button
           icon={Plug}
+          needs="tunnels.enable"
           busy={enable.isPending}
           disabledReason={devboxRefusal('enable_tunnel', status)}
           onClick={() => enable.mutate({ id, auth_mode: mode })}
@@ -116,7 +117,7 @@ const Ports = ({ devbox: { id, launch_parameters }, tunnel, serviceUrl }: PortsP
           </ul>
         </>
       )}
-      <Button icon={Unplug} size="sm" busy={remove.isPending} onClick={() => remove.mutate(id)}>
+      <Button icon={Unplug} size="sm" needs="tunnels.remove" busy={remove.isPending} onClick={() => remove.mutate(id)}>
         Remove tunnel
       </Button>
       {remove.error && <InlineError error={remove.error} />}

@@ -27,6 +27,7 @@ import { executionQueries } from '#components/commands/queries.ts'
 import { useTerminalRequest } from '#components/terminal/workspace/use-terminal-layout.ts'
 import { chosen } from '#components/ui/choice/browser-choice.ts'
 import { type PaletteAction, pageActions } from '#components/ui/page-actions.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { decodeSegment } from '#lib/browser/address/decode-segment.ts'
 import { paths } from '#lib/browser/address/paths.ts'
 import { themes } from '#lib/browser/frame/preferences.ts'
@@ -175,6 +176,7 @@ const entryOfThing = ({ kind, id, name, href }: RecentThing): PaletteEntry => ({
 const useTerminalActions = () => {
   const devboxId = decodeSegment(/^\/devboxes\/([^/]+)/.exec(usePathname())?.[1] ?? '')
   const ask = useTerminalRequest(devboxId)
+  const disabledReason = useRefusal('/api/terminals')
   const { data: runs } = useQuery(executionQueries.startedHere(devboxId))
   const newTab = useShortcutKeys('terminal.new-tab')
   const splitRight = useShortcutKeys('terminal.split-right')
@@ -183,17 +185,31 @@ const useTerminalActions = () => {
   const last = runs[0]?.command
   return [
     { label: 'Open terminal', icon: SquareTerminal, run: () => ask() },
-    { label: 'New terminal tab', icon: Plus, hint: <Keys keys={newTab} />, run: () => ask('new-tab') },
+    { label: 'New terminal tab', icon: Plus, disabledReason, hint: <Keys keys={newTab} />, run: () => ask('new-tab') },
     {
       label: 'Split terminal right',
       icon: Columns2,
+      disabledReason,
       hint: <Keys keys={splitRight} />,
       run: () => ask('split', 'right'),
     },
-    { label: 'Split terminal down', icon: Rows2, hint: <Keys keys={splitDown} />, run: () => ask('split', 'down') },
-    { label: 'Reset terminal', icon: RotateCcw, run: () => ask('reset') },
+    {
+      label: 'Split terminal down',
+      icon: Rows2,
+      disabledReason,
+      hint: <Keys keys={splitDown} />,
+      run: () => ask('split', 'down'),
+    },
+    { label: 'Reset terminal', icon: RotateCcw, disabledReason, run: () => ask('reset') },
     ...(last === undefined
       ? []
-      : [{ label: 'Send last command to terminal', icon: SendHorizontal, run: () => ask('prompt', last) }]),
+      : [
+          {
+            label: 'Send last command to terminal',
+            icon: SendHorizontal,
+            disabledReason,
+            run: () => ask('prompt', last),
+          },
+        ]),
   ]
 }

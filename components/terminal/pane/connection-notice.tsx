@@ -2,6 +2,7 @@
 import {
   CirclePause,
   CircleSlash,
+  Eye,
   LoaderCircle,
   LogOut,
   type LucideIcon,
@@ -17,6 +18,7 @@ import { Keys } from '#components/layout/keys.tsx'
 import { type Tone, toneClasses } from '#components/ui/badge.tsx'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { useClock } from '#components/ui/use-clock.ts'
 import { redirectToSignIn } from '#lib/browser/api/console-api.ts'
 import { formatElapsedMs } from '#lib/browser/format.ts'
@@ -35,8 +37,9 @@ interface ConnectionNoticeProps {
 /** Why input is unavailable and what to do about it; nothing while the terminal is open. */
 export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }: ConnectionNoticeProps) => {
   const { connection, upstreamLost, problem } = state
-  const again = (label: string, icon = RotateCw) => (
-    <Button size="sm" icon={icon} onClick={onConnect}>
+  const notAllowed = useRefusal('/api/terminals')
+  const again = (label: string) => (
+    <Button size="sm" icon={RotateCw} onClick={onConnect}>
       {label}
     </Button>
   )
@@ -71,8 +74,10 @@ export const ConnectionNotice = ({ state, refusal, revive, onConnect, onClose }:
           icon={SquareTerminal}
           actions={
             <>
-              <EnterKey />
-              {again('Start a new shell', Play)}
+              {notAllowed === null && <EnterKey />}
+              <Button size="sm" icon={Play} disabledReason={notAllowed} onClick={onConnect}>
+                Start a new shell
+              </Button>
               <Button size="sm" variant="ghost" icon={X} onClick={onClose}>
                 Close
               </Button>
@@ -115,6 +120,11 @@ const refused: Record<Refusal, { tone: Tone; icon: LucideIcon; words: string; ma
     words: 'This link has expired or was revoked. Ask for a new one.',
   },
   not_running: { tone: 'neutral', icon: CirclePause, words: 'The devbox is not running.', mayRetry: true },
+  follow_only: {
+    tone: 'neutral',
+    icon: Eye,
+    words: 'Nobody has opened this terminal. Viewers can follow it once somebody does.',
+  },
   too_many: { tone: 'attention', icon: CircleSlash, words: 'Too many terminals are open. Close some.', mayRetry: true },
 }
 

@@ -8,6 +8,7 @@ import { Countdown } from '#components/alerts/countdown.tsx'
 import { alertQueries } from '#components/alerts/queries.ts'
 import { Button } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { useClock } from '#components/ui/use-clock.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
@@ -70,6 +71,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
   const screen = useRef<HTMLElement>(null)
   const way = useRef<HTMLButtonElement>(null)
   const hintId = useId()
+  const mayType = useRefusal('/api/terminals') === null && followToken === undefined
   const { opened, failure, tryAgain } = useOpenedTerminal(pane, screen, { devboxId, name, followToken, isVisible })
   const isFollower = followToken !== undefined
   return (
@@ -77,14 +79,14 @@ export const TerminalPane = (props: TerminalPaneProps) => {
       ref={pane}
       className="@container flex h-full min-h-0 min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface-0"
     >
-      {opened && <WatchingBar opened={opened} isFollower={isFollower} />}
+      {opened && <WatchingBar opened={opened} isFollower={isFollower} mayType={mayType} />}
       <div className="relative min-h-0 flex-1">
         <section ref={screen} aria-label={`Terminal ${name}`} data-takes-keys className="terminal-screen font-mono" />
         {failure && <FailureNotice failure={failure} tryAgain={tryAgain} />}
         {opened && <PaneNotices opened={opened} refusal={refusal} revive={revive} onClose={onClose} />}
-        {opened && <PaneOverlays opened={opened} isFollower={isFollower} />}
+        {opened && <PaneOverlays opened={opened} mayType={mayType} />}
       </div>
-      {opened && <TouchKeys opened={opened} />}
+      {opened && mayType && <TouchKeys opened={opened} />}
       {!isFollower && <TerminalEviction devboxId={devboxId} />}
       {opened ? (
         <TerminalStatusBar
@@ -96,7 +98,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
           actions={actions}
         />
       ) : (
-        <BarsPlaceholder />
+        <BarsPlaceholder mayType={mayType} />
       )}
       {opened && <Wiring {...props} opened={opened} way={way} hintId={hintId} />}
     </div>
@@ -104,7 +106,7 @@ export const TerminalPane = (props: TerminalPaneProps) => {
 }
 
 /** Features that add themselves to the opened terminal. */
-const PaneOverlays = ({ opened, isFollower }: { opened: OpenedTerminal; isFollower: boolean }) => (
+const PaneOverlays = ({ opened, mayType }: { opened: OpenedTerminal; mayType: boolean }) => (
   <>
     <Bell opened={opened} />
     <CommandMarks opened={opened} />
@@ -113,7 +115,7 @@ const PaneOverlays = ({ opened, isFollower }: { opened: OpenedTerminal; isFollow
     <Clipboard opened={opened} />
     <ClipboardAccess opened={opened} />
     <FindBar opened={opened} />
-    {!isFollower && <FileDrop opened={opened} />}
+    {mayType && <FileDrop opened={opened} />}
   </>
 )
 
@@ -197,9 +199,9 @@ const FailureNotice = ({ failure, tryAgain }: { failure: string; tryAgain: () =>
 )
 
 /** Reserves the height of the bars, so that the shell isn't resized when they appear. */
-const BarsPlaceholder = () => (
+const BarsPlaceholder = ({ mayType }: { mayType: boolean }) => (
   <div aria-hidden>
-    <div className="hidden h-[2.8125rem] pointer-coarse:block" />
+    {mayType && <div className="hidden h-[2.8125rem] pointer-coarse:block" />}
     <div className="h-9 border-t border-line bg-surface-1" />
   </div>
 )
@@ -281,6 +283,7 @@ const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
           <Button
             size="sm"
             icon={Send}
+            needs="/api/terminals"
             disabledReason={state.upstreamLost ? 'The connection is lost' : writingRefusal(state)}
             onClick={andReturn(session.sendUnsent)}
           >
@@ -311,10 +314,28 @@ const UnsentInputNotice = ({ opened }: { opened: OpenedTerminal }) => {
   )
 }
 
-const WatchingBar = ({ opened, isFollower }: { opened: OpenedTerminal; isFollower: boolean }) => {
+interface WatchingBarProps {
+  opened: OpenedTerminal
+  isFollower: boolean
+  mayType: boolean
+}
+
+const WatchingBar = ({ opened, isFollower, mayType }: WatchingBarProps) => {
   const { session, focus } = opened
   const { role, connection, writer, takenBy, refusedKeys } = useTerminalState(session)
   if (role !== 'watcher' || connection.phase !== 'open') return null
+  if (!mayType && !isFollower)
+    return (
+      <NoticeBar tone="progress" icon={Eye}>
+        You’re following. Viewers can’t type.
+        {writer && (
+          <span className="text-muted">
+            {' '}
+            <VisibleText max={60}>{writer.name}</VisibleText> is typing.
+          </span>
+        )}
+      </NoticeBar>
+    )
   const isTaken = takenBy !== null && writer?.id === takenBy.id
   const take = () => {
     session.request({ t: 'takeover' })

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
+import { terminalQueries } from '../queries.ts'
 import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
@@ -77,6 +79,15 @@ export const useReconnecting = (
     const timer = setTimeout(session.connect, retryMs)
     return () => clearTimeout(timer)
   }, [session, isRefused, refusal])
+
+  const isWaiting = connection.phase === 'refused' && connection.code === 'follow_only'
+  const { data: held } = useQuery({ ...terminalQueries.followable(opened.devboxId), enabled: isWaiting })
+  const tried = useRef(held)
+  useEffect(() => {
+    if (!isWaiting || tried.current === held || !held?.some(({ name }) => name === opened.name)) return
+    tried.current = held
+    session.connect()
+  }, [session, isWaiting, held, opened.name])
 
   const before = useRef(refusal)
   useEffect(() => {

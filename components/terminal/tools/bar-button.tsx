@@ -2,7 +2,9 @@ import type { LucideIcon } from 'lucide-react'
 import type { ComponentProps, ReactNode } from 'react'
 import { inertProps } from '#components/ui/button.tsx'
 import { classes } from '#components/ui/classes.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { Tooltip } from '#components/ui/tooltip.tsx'
+import type { Operation } from '#lib/protocol/roles.ts'
 
 interface BarButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
   icon: LucideIcon
@@ -13,6 +15,7 @@ interface BarButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
   keys?: string
   color?: string | undefined
   figure?: ReactNode
+  needs?: Operation | undefined
   disabledReason?: string | null
 }
 
@@ -24,24 +27,28 @@ export const BarButton = ({
   keys,
   color = 'text-muted hover:text-text',
   figure,
-  disabledReason,
+  needs,
+  disabledReason: ownReason,
   onClick,
   ...rest
-}: BarButtonProps) => (
-  <Tooltip content={disabledReason ? `${name}: ${disabledReason}` : keys ? `${name} (${keys})` : name} isName>
-    <button
-      type="button"
-      {...rest}
-      {...inertProps(Boolean(disabledReason), onClick)}
-      aria-label={disabledReason ? `${name}: ${disabledReason}` : name}
-      className={classes(
-        'tabular inline-flex h-6 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm transition-colors hover:bg-surface-2 aria-disabled:cursor-not-allowed aria-disabled:opacity-60',
-        color,
-      )}
-    >
-      <Icon aria-hidden className="size-3.5 shrink-0" />
-      {/* The space parts them for speech input. */}
-      <span className="hidden @xl:inline">{label}</span> {figure}
-    </button>
-  </Tooltip>
-)
+}: BarButtonProps) => {
+  const disabledReason = useRefusal(needs, ownReason)
+  return (
+    <Tooltip content={disabledReason ? `${name}: ${disabledReason}` : keys ? `${name} (${keys})` : name} isName>
+      <button
+        type="button"
+        {...rest}
+        {...inertProps(Boolean(disabledReason), onClick)}
+        aria-label={disabledReason ? `${name}: ${disabledReason}` : name}
+        className={classes(
+          'tabular inline-flex h-6 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm transition-colors hover:bg-surface-2 aria-disabled:cursor-not-allowed aria-disabled:opacity-60',
+          color,
+        )}
+      >
+        <Icon aria-hidden className="size-3.5 shrink-0" />
+        {/* The space parts them for speech input. */}
+        <span className="hidden @xl:inline">{label}</span> {figure}
+      </button>
+    </Tooltip>
+  )
+}

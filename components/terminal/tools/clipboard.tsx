@@ -211,6 +211,7 @@ const TerminalMenu = ({ opened, onCopy, onPaste }: TerminalMenuProps) => {
       label: 'Paste',
       icon: ClipboardPaste,
       hint: shortcutText(isMac ? 'meta+v' : 'ctrl+shift+v'),
+      needs: '/api/terminals',
       disabledReason: writingRefusal(session.state),
       onSelect: onPaste,
     },

@@ -103,6 +103,7 @@ const PortDialog = ({ port, path, devbox, service, onOpen, onClose }: PortDialog
       title={`Open port ${port}?`}
       tone="primary"
       confirmLabel="Enable tunnel and open"
+      needs="tunnels.enable"
       busy={enable.isPending}
       error={enable.error}
       onConfirm={enableAndOpen}
@@ -170,7 +171,7 @@ export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps)
           {tunnel && tunnel.auth_mode !== 'open' && `Tunnel enabled (${tunnel.auth_mode}).`}
         </p>
         {tunnel && (
-          <Button icon={Unplug} busy={remove.isPending} onClick={() => remove.mutate(devboxId)}>
+          <Button icon={Unplug} needs="tunnels.remove" busy={remove.isPending} onClick={() => remove.mutate(devboxId)}>
             Remove tunnel
           </Button>
         )}

@@ -55,6 +55,7 @@ export const commandItems = (opened: OpenedTerminal): MenuItem[] => {
     {
       label: 'Insert command at prompt',
       icon: Repeat,
+      needs: '/api/terminals',
       disabledReason: noCommand(opened) ?? (input === '' ? 'The command is empty' : writingRefusal(session.state)),
       onSelect: () => {
         opened.paste(input)
@@ -100,7 +101,19 @@ export const screenItems = (opened: OpenedTerminal, requests: TerminalRequests):
   return [
     { label: 'Links on screen', icon: Link, onSelect: ask('links') },
     'separator',
-    { label: 'Clear scrollback', icon: Eraser, disabledReason: refusal, onSelect: ask('clear-scrollback') },
-    { label: 'Reset terminal', icon: RotateCcw, disabledReason: refusal, onSelect: ask('reset') },
+    {
+      label: 'Clear scrollback',
+      icon: Eraser,
+      needs: '/api/terminals',
+      disabledReason: refusal,
+      onSelect: ask('clear-scrollback'),
+    },
+    {
+      label: 'Reset terminal',
+      icon: RotateCcw,
+      needs: '/api/terminals',
+      disabledReason: refusal,
+      onSelect: ask('reset'),
+    },
   ]
 }

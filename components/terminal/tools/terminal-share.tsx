@@ -66,7 +66,12 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
             )}
             {count === 0 ? 'No viewers.' : `Viewers: ${followers.map(({ name }) => name).join(', ')}.`}
           </p>
-          <Button size="sm" icon={Link2Off} onClick={() => session.request({ t: 'follow', on: false })}>
+          <Button
+            size="sm"
+            icon={Link2Off}
+            needs="/api/terminals"
+            onClick={() => session.request({ t: 'follow', on: false })}
+          >
             Revoke link
           </Button>
         </>
@@ -80,6 +85,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
           <Button
             size="sm"
             icon={Link2}
+            needs="/api/terminals"
             disabledReason={connection.phase === 'open' ? null : 'The terminal is not connected'}
             onClick={() => setIsAsked(session.request({ t: 'follow', on: true }))}
           >

@@ -85,6 +85,7 @@ const RecordButton = ({ opened: { session } }: { opened: OpenedTerminal }) => {
         label={recording ? 'Stop' : 'Record'}
         name={recording ? 'Stop recording' : 'Record terminal'}
         color={recording ? 'text-danger' : undefined}
+        needs="/api/terminals"
         disabledReason={writingRefusal(state)}
         onClick={() => session.request({ t: 'record', on: !recording })}
       />

@@ -32,7 +32,11 @@ import {
 } from 'react'
 import { classes } from '#components/ui/classes.ts'
 import { DropdownMenu, type MenuItem } from '#components/ui/dropdown-menu.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { ErrorState } from '#components/ui/error-state.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
+import { useRefusal } from '#components/ui/refusals.ts'
+import { SkeletonRows } from '#components/ui/skeleton.tsx'
 import { cutEnd, visiblePieces } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
@@ -40,6 +44,7 @@ import { terminalsPath } from '#lib/browser/address/terminals-path.ts'
 import { formatCountOf } from '#lib/browser/format.ts'
 import { serviceNow } from '#lib/client/clock.ts'
 import type { HeldTerminal } from '#lib/protocol/terminals.ts'
+import { singleTab } from '#lib/terminal/layout/layout.ts'
 import { moveTab, pinTab, terminalsOf } from '#lib/terminal/layout/moves.ts'
 import { TerminalPane } from '../pane/terminal-pane.tsx'
 import { terminalQueries } from '../queries.ts'
@@ -58,11 +63,43 @@ interface TerminalWorkspaceProps {
 }
 
 /** Terminals of a devbox in tabs and splits. The layout is in the address. */
-export const TerminalWorkspace = ({ devboxId, refusal, revive, onNotRunning }: TerminalWorkspaceProps) => {
+export const TerminalWorkspace = (props: TerminalWorkspaceProps) =>
+  useRefusal('/api/terminals') === null ? <WorkspaceView {...props} /> : <FollowedWorkspace {...props} />
+
+/** For people who can only follow: opens no shell, so it starts with those that others have opened. */
+const FollowedWorkspace = (props: TerminalWorkspaceProps) => {
+  const query = useQuery(terminalQueries.followable(props.devboxId))
+  const { data: held, error } = query
+  const [toFollow, setToFollow] = useState<readonly string[]>()
+  if (!toFollow && held && held.length > 0) setToFollow(held.map(({ name }) => name))
+  if (toFollow) return <WorkspaceView {...props} toFollow={toFollow} />
+  if (held)
+    return (
+      <EmptyState icon={SquareTerminal} title="No shell is open">
+        Viewers can follow one when somebody opens it.
+      </EmptyState>
+    )
+  if (error) return <ErrorState title="The open shells could not be loaded" error={error} query={query} />
+  return <SkeletonRows columns={1} label="Loading shells" />
+}
+
+const WorkspaceView = ({
+  devboxId,
+  refusal,
+  revive,
+  onNotRunning,
+  toFollow,
+}: TerminalWorkspaceProps & { toFollow?: readonly string[] }) => {
   const router = useRouter()
   const panelId = useId()
   const workspace = useWorkspace(devboxId)
   const { layout, panes, alone, statusOf } = workspace
+  const followFirst = useEffectEvent(() => {
+    const [first] = toFollow ?? []
+    if (first !== undefined && !terminalsOf(layout).some((name) => toFollow?.includes(name)))
+      workspace.change(() => ({ tabs: [singleTab(first)], active: 0 }), 'replace')
+  })
+  useEffect(() => followFirst(), [])
   const port = useDevboxPort(devboxId)
   const [isAtPorts, setIsAtPorts] = useState(false)
   const fullWindow = useFullWindow(workspace.hasOwnWindow)
@@ -247,6 +284,7 @@ const WorkspaceMenu = ({
         icon={Plus}
         size="sm"
         label="New terminal"
+        needs="/api/terminals"
         disabledReason={workspace.tooMany}
         onClick={workspace.open}
       />
@@ -319,6 +357,7 @@ const actions = (workspace: Workspace): MenuItem[] => {
   return [
     {
       label: 'New terminal',
+      needs: '/api/terminals',
       icon: Plus,
       hint: keysOf('terminal.new-tab'),
       disabledReason: tooMany,

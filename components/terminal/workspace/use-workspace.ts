@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { terminalQueries } from '#components/terminal/queries.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { cutEnd } from '#components/ui/text.ts'
 import { toast } from '#components/ui/toast.tsx'
 import { useMedia } from '#lib/browser/frame/use-media.ts'
@@ -161,6 +162,7 @@ interface ActionOptions {
 const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: ActionOptions) => {
   const queryClient = useQueryClient()
   const heldQuery = terminalQueries.held(devboxId)
+  const notAllowed = useRefusal('/api/terminals')
   const changeIfRoom = (
     added: number,
     how: (now: TerminalLayout) => TerminalLayout,
@@ -178,6 +180,7 @@ const useWorkspaceActions = ({ devboxId, latest, change, isRunning }: ActionOpti
 
   /** Adds a terminal under an unused name, so that it doesn't show a running shell. Returns the name if there was room. */
   const add = async (how: (now: TerminalLayout, name: string) => TerminalLayout, step?: 'push' | 'replace') => {
+    if (notAllowed !== null) return void toast.attention(notAllowed)
     const held = await queryClient.fetchQuery({ ...heldQuery, staleTime: 0 }).catch(() => [])
     const name = freeName([...terminalsOf(latest.current), ...held.map((each) => each.name)])
     return changeIfRoom(1, (now) => how(now, name), step) ? name : undefined

@@ -66,7 +66,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
     const viewer = viewerOf(opening)
     if (opening.watchOnlyReason !== null && !terminals().has(key)) {
       const message = `No one has opened this terminal. ${opening.watchOnlyReason}`
-      return viewer.fail(new Ending(terminalClose.tooMany, 'forbidden', message))
+      return viewer.fail(new Ending(terminalClose.followOnly, 'forbidden', message))
     }
     const forget = trackStream(signedIn, {
       end: (reason) =>

@@ -11,7 +11,7 @@ export type ConnectionState =
   | { phase: 'ended'; exitCode: number | null; reason: string }
   | { phase: 'taken'; reason: string }
   /** No automatic retries; call `connect()` once the cause is resolved. */
-  | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'too_many' }
+  | { phase: 'refused'; code: 'signed_out' | 'not_found' | 'not_running' | 'link_ended' | 'follow_only' | 'too_many' }
 
 export interface ConnectionOptions {
   url(): string
@@ -34,6 +34,7 @@ const refusals: Record<number, Extract<ConnectionState, { phase: 'refused' }>['c
   [terminalClose.devboxNotFound]: 'not_found',
   [terminalClose.devboxNotRunning]: 'not_running',
   [terminalClose.linkEnded]: 'link_ended',
+  [terminalClose.followOnly]: 'follow_only',
   [terminalClose.tooMany]: 'too_many',
 }
 
