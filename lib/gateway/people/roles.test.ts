@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { WebSocket } from 'ws'
 import { endpoints } from '#lib/contract/index.ts'
 import { leastRole, type Role } from '#lib/protocol/roles.ts'
+import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { newSession, sessionCookie } from '../accounts/session-cookie.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
@@ -206,7 +207,8 @@ describe('a viewer’s terminal', () => {
       if (isBinary) screen += data
       else notices.push(JSON.parse(String(data)))
     })
-    return { page, notices, screen: () => screen }
+    const closed = new Promise<number>((resolve) => page.once('close', resolve))
+    return { page, notices, closed, screen: () => screen }
   }
 
   it('starts no shell, follows one, and types nothing into it', async () => {
@@ -214,6 +216,7 @@ describe('a viewer’s terminal', () => {
     const viewer = await signedIn('everyone')
     const early = await open(viewer, devbox)
     await expect.poll(() => early.notices).toContainEqual(expect.objectContaining({ t: 'problem', code: 'forbidden' }))
+    expect(await early.closed).toBe(terminalClose.followOnly)
     const writer = await open(await signedIn('research'), devbox)
     await expect.poll(() => writer.notices.find(({ t }) => t === 'ready')?.role).toBe('writer')
     const follower = await open(viewer, devbox)
