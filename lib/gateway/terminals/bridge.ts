@@ -16,6 +16,7 @@ import type { SocketRequest, SocketRoute } from '../http/upgrades.ts'
 import { roleOf } from '../people/roles.ts'
 import { clientFor } from '../upstream/client.ts'
 import { followed } from './follow.ts'
+import type { StoredFollowLink } from './follow-store.ts'
 import { keyOf, terminalsOf } from './held.ts'
 import { type OpenTerminal, terminals } from './registry.ts'
 import { sessionNameOf } from './session-name.ts'
@@ -24,6 +25,7 @@ import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
 
 const maxTerminalsPerAccount = 64
+const tooManyTerminals = `${maxTerminalsPerAccount} terminals of this account are open already; close some`
 const maxViewers = 32
 const maxFollowers = 20
 const maxScrollback = 10_000
@@ -39,11 +41,20 @@ type Enter = (viewerOf: (opening: ViewerOpening) => Viewer) => void
 const entering = (enter: Enter) => (page: WebSocket) => enter((opening) => new Viewer(page, opening))
 
 const admitFollower = async (asked: SocketRequest): Promise<Enter> => {
-  const terminal = await followed(asked.match[1] ?? '', asked.address)
   const opening = openingOf(asked, undefined)
+  const found = await followed(asked.match[1] ?? '', asked.address)
+  const terminal = found.terminal ?? reopen(found.stored, opening)
+  if (!terminal) return tooMany(tooManyTerminals, opening)
   if (terminal.viewersOf('followers') >= maxFollowers)
     return tooMany(`${maxFollowers} follow this terminal already`, opening)
   return (viewerOf) => terminal.join(viewerOf(opening))
+}
+
+/** The terminal of a link that an earlier console made, opened for the person who made it. */
+const reopen = ({ account_id, devbox_id, name, session }: StoredFollowLink, { size }: ViewerOpening) => {
+  const key = keyOf(account_id, devbox_id, name)
+  const open = () => openTerminal(key, { signedIn: session, devboxId: devbox_id, name, size })
+  return terminals().get(key) ?? (freeTerminalSlot(account_id) ? open() : undefined)
 }
 
 const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
@@ -59,8 +70,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   const key = keyOf(signedIn.account.id, devboxId, name)
   if ((terminals().get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
     return tooMany(`${maxViewers} pages show this terminal already; close some`, opening)
-  if (!terminals().has(key) && !freeTerminalSlot(signedIn.account.id))
-    return tooMany(`${maxTerminalsPerAccount} terminals of this account are open already; close some`, opening)
+  if (!terminals().has(key) && !freeTerminalSlot(signedIn.account.id)) return tooMany(tooManyTerminals, opening)
 
   return (viewerOf) => {
     const viewer = viewerOf(opening)

@@ -1,19 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import type { TestService } from '#lib/service/testing/service.ts'
-import type { TestConsole } from '../testing.ts'
+import { startConsole, type TestConsole } from '../testing.ts'
 import { startTerminals, TestPage, until } from './testing.ts'
 
 let service: TestService
 let gateway: TestConsole
 let cookie: string
 let devboxId: string
+const dataDir = mkdtempSync(join(tmpdir(), 'devdeck-follow-'))
 beforeAll(async () => {
-  ;({ service, gateway, cookie, devboxId } = await startTerminals())
+  ;({ service, gateway, cookie, devboxId } = await startTerminals({ dataDir }))
 })
 afterAll(async () => {
   await gateway.close()
   await service.close()
+  rmSync(dataDir, { recursive: true })
 })
 
 const open = async (name: string, own = cookie) => {
@@ -144,5 +149,35 @@ describe('a read-only link', () => {
     await follower.told({ t: 'ready' })
     await follower.leave()
     await writer.leave()
+  })
+
+  it('outlives its console until it is revoked or its maker signs out', async () => {
+    const leaving = await gateway.signIn(service.key)
+    const before = await open('outlives')
+    const other = await open('outlives-too', leaving)
+    await other.shows(/[$#] /)
+    const [token, endedToken] = [await linkOf(before), await linkOf(other)]
+    before.type('echo here-$((1+1))\n')
+    await before.shows('here-2')
+    const follower = follow(token)
+    await follower.shows('here-2')
+    await gateway.close()
+    expect((await follower.closed).code).toBe(terminalClose.consoleRestarting)
+
+    gateway = await startConsole({ url: service.url }, { dataDir })
+    // The name of the cookie holds the port.
+    const same = (own: string) => own.replace(/_\d+=/, `_${new URL(gateway.url).port}=`)
+    expect(await (await gateway.fetch(`/api/follow/${token}`)).json()).toEqual({ name: 'outlives', title: '' })
+    const again = follow(token)
+    await again.shows('here-2')
+    const after = await open('outlives', same(cookie))
+    await after.told({ t: 'follow', path: `/follow/${token}` })
+    after.ask({ t: 'takeover' })
+    after.ask({ t: 'follow', on: false })
+    expect((await again.closed).code).toBe(terminalClose.linkEnded)
+    expect((await follow(token).refused()).status).toBe(404)
+    await gateway.fetch('/api/session', { method: 'DELETE', cookie: same(leaving) })
+    expect((await follow(endedToken).refused()).status).toBe(404)
+    await after.leave()
   })
 })

@@ -8,7 +8,8 @@ import { logError, logInfo } from '../observability/log.ts'
 import { registry } from '../registry/registry.ts'
 import { clientFor } from '../upstream/client.ts'
 import { serviceNow, toServiceTime } from '../upstream/clock.ts'
-import { FollowLink } from './follow.ts'
+import { FollowLink, storedLinkOf } from './follow.ts'
+import type { StoredFollowLink } from './follow-store.ts'
 import { endShell } from './held.ts'
 import { People } from './people.ts'
 import { RecordingTap } from './recording-tap.ts'
@@ -56,6 +57,7 @@ export class SharedTerminal implements OpenTerminal {
   readonly #size: SizeKeeper
   readonly #recording: RecordingTap
   #follow: FollowLink | undefined
+  readonly #restoringFollow: Promise<void>
   #signedIn: Session
   #untrack: () => void
   /** The replay has been parsed, so pages may be shown the screen. */
@@ -118,6 +120,7 @@ export class SharedTerminal implements OpenTerminal {
       },
     )
     void this.#link.run()
+    this.#restoringFollow = this.#restoreFollow()
   }
 
   get held(): HeldTerminal {
@@ -199,7 +202,8 @@ export class SharedTerminal implements OpenTerminal {
       else viewer.close(closeCode, reason, withinMs)
     }
     this.#people.clear()
-    this.#follow?.end()
+    if (closeCode === terminalClose.consoleRestarting) this.#follow?.leave()
+    else this.#follow?.end()
     this.#output.dispose()
     this.#end.resolve()
   }
@@ -229,7 +233,7 @@ export class SharedTerminal implements OpenTerminal {
     else if (request.t === 'clear_scrollback') this.#clearScrollback()
     else if (request.t === 'close') this.#closeFor(viewer)
     else if (request.t === 'record') void this.#recording.turn(request.on)
-    else this.#turnFollow(viewer, request.on)
+    else void this.#turnFollow(viewer, request.on)
   }
 
   #closeFor({ opening: { signedIn: session, person, browser, address } }: Viewer): void {
@@ -259,17 +263,34 @@ export class SharedTerminal implements OpenTerminal {
     this.#notifyViewers()
   }
 
-  #turnFollow(viewer: Viewer, on: boolean): void {
+  async #turnFollow(viewer: Viewer, on: boolean): Promise<void> {
+    await this.#restoringFollow
     const { signedIn } = viewer.opening
-    if (on && signedIn && !this.#follow)
-      this.#follow = new FollowLink(this, signedIn, () => {
-        this.#follow = undefined
-        for (const each of this.#people.all)
-          if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has expired')
-          else each.notify(this.#followNotice())
-      })
+    if (this.#ended) return
+    if (on && signedIn && !this.#follow) this.#follow = this.#newFollow(signedIn)
     if (!on) this.#follow?.end()
     viewer.notify(this.#followNotice())
+  }
+
+  /** Takes over the link of the console that held the terminal before. */
+  async #restoreFollow(): Promise<void> {
+    const stored = await storedLinkOf(this).catch((error: unknown) =>
+      logError(`The link to follow ${this.devboxId}/${this.name} could not be read`, error),
+    )
+    if (!stored || this.#ended) return
+    this.#follow = this.#newFollow(stored.session, stored)
+    for (const viewer of this.#people.all)
+      if (viewer.hasBegun && !viewer.view.follower) viewer.notify(this.#followNotice())
+  }
+
+  #newFollow(session: Session, stored?: StoredFollowLink): FollowLink {
+    const ended = () => {
+      this.#follow = undefined
+      for (const each of this.#people.all)
+        if (each.view.follower) each.close(terminalClose.linkEnded, 'The link has expired')
+        else each.notify(this.#followNotice())
+    }
+    return new FollowLink(this, session, ended, stored)
   }
 
   #left(viewer: Viewer): void {

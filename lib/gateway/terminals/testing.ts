@@ -7,10 +7,10 @@ import { openXterm } from '#lib/terminal/xterm/headless.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 
 /** A signed-in console and a service with a running devbox. */
-export const startTerminals = async () => {
+export const startTerminals = async (config: Parameters<typeof startConsole>[1] = {}) => {
   vi.spyOn(console, 'log').mockReturnValue(undefined)
   const service = await startService()
-  const gateway = await startConsole({ url: service.url })
+  const gateway = await startConsole({ url: service.url }, config)
   const cookie = await gateway.signIn(service.key)
   const { id: devboxId } = await service.client.devboxes.createAndAwaitRunning({ body: {} })
   return { service, gateway, cookie, devboxId }
