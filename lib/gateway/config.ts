@@ -51,6 +51,7 @@ const Environment = z.object({
   PORT: z.pipe(text('3000').check(z.refine(isPort, portMessage)), z.transform(Number)),
   HOST: text('127.0.0.1').check(z.regex(/^[A-Za-z0-9.:-]+$/, 'must be a host name or an IP address, without a port')),
   DEVDECK_SERVICE_URL: optionalUrl((url) => isServiceUrl(url), serviceUrlMessage),
+  DEVDECK_SERVICE_ID: text('').check(z.regex(/^[\x21-\x7e]{0,200}$/, 'must be printable characters without spaces')),
   DEVDECK_SERVICE_PORT: z.pipe(
     text('').check(z.refine((value) => value === '' || isPort(value), portMessage)),
     z.transform((value) => (value === '' ? undefined : Number(value))),
@@ -162,6 +163,8 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     host: HOST,
     /** Undefined: the console runs the local service. */
     serviceUrl: DEVDECK_SERVICE_URL === '' ? undefined : DEVDECK_SERVICE_URL.replace(/\/+$/, ''),
+    /** Stands for the service in stored data and sessions. Undefined: its address, or `embedded`. */
+    serviceId: parsed.data.DEVDECK_SERVICE_ID || undefined,
     /** Port of the local service: undefined reuses the last one, 0 picks a free one. */
     servicePort: parsed.data.DEVDECK_SERVICE_PORT,
     serviceFlags: serviceFlags(parsed.data),

@@ -62,6 +62,7 @@ export const startConsole = async (
     port: 0,
     host: '127.0.0.1',
     serviceUrl: service.url,
+    serviceId: undefined,
     servicePort: undefined,
     serviceFlags: [],
     store: undefined,

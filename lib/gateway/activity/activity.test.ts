@@ -123,3 +123,17 @@ it('prunes old entries per account', () => {
   expect(activities[0]?.at_ms).toBe(maxStoredActivities + 199)
   store.close()
 })
+
+it('continues under a new address of the service with DEVDECK_SERVICE_ID', async () => {
+  const before = (await list()).activities
+  expect(before.length).toBeGreaterThan(0)
+  const url = service.url.replace('127.0.0.1', 'localhost')
+  const moved = await startConsole({ url }, { dataDir, serviceId: service.url })
+  try {
+    // Cookies are named after the console's port.
+    const sameCookie = cookie.replace(new URL(gateway.url).port, new URL(moved.url).port)
+    expect((await moved.ask(sameCookie, 'GET', '/api/activity')).body.activities).toEqual(before)
+  } finally {
+    await moved.close()
+  }
+})

@@ -69,7 +69,10 @@ const isErrorCode = (code: string): code is keyof typeof errorStatus => Object.h
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 /** Identifies the service a session belongs to: a key is only sent to the service it was entered for. */
-export const serviceIdentity = (): string => (registry().service.embedded ? 'embedded' : registry().service.url())
+export const serviceIdentity = (): string => {
+  const { config, service } = registry()
+  return config.serviceId ?? (service.embedded ? 'embedded' : service.url())
+}
 
 const ptyPort = 13
 
