@@ -14,6 +14,8 @@ export const handleAsWebRequest = async (
 ): Promise<void> => {
   const leaving = new AbortController()
   outgoing.once('close', () => leaving.abort())
+  // `pipeline` adds seven to those of the request guards and the metrics; Node warns of a leak above ten.
+  outgoing.setMaxListeners(20)
   const chunks = incoming.iterator({ destroyOnReturn: false })
   const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
   const request = new Request(new URL(incoming.url ?? '/', `http://${incoming.headers.host}`), {
