@@ -81,6 +81,7 @@ test('lists have no accessibility violations in either theme, wide or narrow', a
     '/settings/gateways',
     '/settings/mcp-servers',
     '/settings/api-keys',
+    '/settings/personal-keys',
     '/settings/sessions',
     '/settings/network-policies',
   ]

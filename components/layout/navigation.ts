@@ -7,6 +7,7 @@ import {
   ChartLine,
   Clapperboard,
   DraftingCompass,
+  FileKey,
   FlaskConical,
   Gauge,
   GitCompareArrows,
@@ -69,6 +70,7 @@ export const settingsDestinations: readonly Omit<Destination, 'keys'>[] = [
   { label: 'API keys', href: paths.apiKeys(), icon: KeySquare },
   { label: 'Gateways', href: paths.gateways(), icon: Router, needs: 'gatewayConfigs.list' },
   { label: 'MCP servers', href: paths.mcpServers(), icon: Plug, needs: 'mcpConfigs.list' },
+  { label: 'Personal keys', href: paths.personalKeys(), icon: FileKey },
   { label: 'Sessions', href: paths.sessions(), icon: MonitorSmartphone },
 ]
 

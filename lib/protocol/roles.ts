@@ -6,6 +6,8 @@ export type Role = (typeof roles)[number]
 
 export const hasRole = (role: Role, least: Role): boolean => roles.indexOf(role) >= roles.indexOf(least)
 
+export const lowerRole = (one: Role, other: Role): Role => (hasRole(one, other) ? other : one)
+
 // POST operations of the API that only read. Any other operation that isn't a GET writes, also a future one.
 const readingOperations: ReadonlySet<string> = new Set([
   'axons.query',

@@ -90,6 +90,8 @@ export const paths = {
   mcpServers: (query: Partial<ConfigListQuery> = {}) => `/settings/mcp-servers${searchOf(query, pageDefaults)}`,
   mcpServer: (id: string) => `/settings/mcp-servers${searchOf({ config: id })}`,
   apiKeys: () => '/settings/api-keys',
+  personalKeys: (query: { search?: string | undefined; sort?: string | undefined } = {}) =>
+    `/settings/personal-keys${searchOf(query)}`,
   sessions: (query: { search?: string | undefined; sort?: string | undefined } = {}) =>
     `/settings/sessions${searchOf(query)}`,
   docs: () => '/docs',

@@ -6,13 +6,15 @@ import { accountHeader, maxOtherAccounts } from '#lib/protocol/session.ts'
 import { type SignInMethod, signInMethods } from '#lib/protocol/sessions.ts'
 import { cookiesOf, cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
-import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { personalKeyIn, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
+import { isKnownKey, sessionOfKey } from '../people/personal-keys.ts'
 import { requireRole, roleOf } from '../people/roles.ts'
 import { forgetSession, recordUse } from '../people/session-store.ts'
-import { registry, slot } from '../registry/registry.ts'
+import { slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
 import { endStreams } from './open-streams.ts'
 import { revokedSessions } from './revoked-sessions.ts'
+import { openingSecrets, sealingSecret } from './sealing.ts'
 import { idleSeconds, type Session, sessionExpiryMs } from './types.ts'
 
 const unsealedMs = 60_000
@@ -104,6 +106,8 @@ export const otherSessions = async (header: ReadHeader, { browser, account }: Se
 }
 
 const validSession = async (header: ReadHeader, name: string, now: number): Promise<Session | undefined> => {
+  // Requests with a personal key need no Origin, so their cookies must not count.
+  if (personalKeyIn(header) !== undefined) return undefined
   const session = await readCookie(header, name, now)
   if (!session || session.service !== serviceIdentity() || revokedSessions().find(session.sid)) return undefined
   return now < sessionExpiryMs(session) && roleOf(session) !== null ? session : undefined
@@ -133,9 +137,17 @@ const unseal = async (seal: string, now: number): Promise<Session | undefined> =
 // The session of the account that the request names, or the browser's current one. A page of one account must never act
 // for another that the browser has switched to since.
 export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
+  const key = personalKeyIn(header)
+  if (key !== undefined) return ofRequestedAccount(header, await sessionOfKey(key, header))
   const session = await requestedSession(header)
   recordUse(session, header)
   return session
+}
+
+/** Whether the request comes from somebody who may use the console. */
+export const isSignedIn = async (header: ReadHeader): Promise<boolean> => {
+  const key = personalKeyIn(header)
+  return key === undefined ? (await sessionOf(header)) !== undefined : isKnownKey(key)
 }
 
 const requestedSession = async (header: ReadHeader): Promise<Session> => {
@@ -151,12 +163,19 @@ const requestedSession = async (header: ReadHeader): Promise<Session> => {
   }
   if (isRequested(header, session)) return session
   const other = (await otherSessions(header, session)).find((each) => isRequested(header, each))
-  if (other) return other
+  return other ?? ofRequestedAccount(header, session)
+}
+
+const ofRequestedAccount = (header: ReadHeader, session: Session): Session => {
+  if (isRequested(header, session)) return session
   const { id, name } = session.account
-  throw new HttpError('conflict', `This page belongs to another account; this browser is now signed in as ${name}`, {
-    field: 'account',
-    headers: { [accountHeader]: encodeURIComponent(id) },
-  })
+  throw new HttpError(
+    'conflict',
+    session.personal_key
+      ? `This personal key belongs to the account ${name}`
+      : `This page belongs to another account; this browser is now signed in as ${name}`,
+    { field: 'account', headers: { [accountHeader]: encodeURIComponent(id) } },
+  )
 }
 
 const isRequested = (header: ReadHeader, { account: { id } }: Session): boolean =>
@@ -167,9 +186,15 @@ export const requireCaller = async (request: Request, kind: 'read' | 'write'): P
   const header = (name: string) => request.headers.get(name)
   requireSameOrigin(header, kind)
   const session = await requireSignedIn(header)
-  if (kind === 'write') requireRole(session, leastRoleForRoute(new URL(request.url).pathname))
+  const { pathname } = new URL(request.url)
+  if (session.personal_key && forBrowsers.test(pathname))
+    throw new HttpError('forbidden', 'Personal keys can’t do this; use the console in a browser')
+  if (kind === 'write') requireRole(session, leastRoleForRoute(pathname))
   return session
 }
+
+/** A stolen key must not create others or sign people out, and only a browser can receive push messages. */
+const forBrowsers = /^\/api\/(sessions|personal-keys|alerts\/push)(\/|$)/
 
 /** Called with the id of each session that ends by signing out. */
 export const sessionEndListeners = slot('sessionEndListeners', () => new Set<(sid: string) => void>())
@@ -191,15 +216,3 @@ const isReplaced = async (header: ReadHeader): Promise<boolean> => {
 
 export const needsRenewal = ({ renewed_at }: Session, now = Date.now()): boolean =>
   now - renewed_at > (idleSeconds * 1000) / 2
-
-/** Seals store the id of their secret, so it must not depend on the order of the list. */
-const secretId = (secret: string) =>
-  String(Number.parseInt(createHash('sha256').update(secret).digest('hex').slice(0, 12), 16))
-
-export const sealingSecret = (): Record<string, string> => {
-  const [first] = registry().config.sessionSecrets
-  return { [secretId(first)]: first }
-}
-
-export const openingSecrets = (): Record<string, string> =>
-  Object.fromEntries(registry().config.sessionSecrets.map((each) => [secretId(each), each]))

@@ -6,6 +6,7 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
+import { rememberGroups } from '../people/key-store.ts'
 import { roleOf } from '../people/roles.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { clientFor, unreachable } from '../upstream/client.ts'
@@ -61,6 +62,7 @@ export const signedInResponse = async (
   const kept = before ? await otherSessions(header, before) : []
   const same = kept.find((each) => each.account.id === account.id)
   const session = newSession(account, apiKey, { browser: before?.browser, person, groups })
+  if (person !== undefined) rememberGroups(person, groups ?? [])
   const cookies = [await sessionCookie(header, session)]
   const others = kept.filter((each) => each !== same)
   if (add && before && before.account.id !== account.id) {

@@ -25,7 +25,7 @@ import { logError, logWarning } from '../observability/log.ts'
 import { groupsIn, type RoleRules } from '../people/role-rules.ts'
 import { roleOf, roleRules } from '../people/roles.ts'
 import { registry } from '../registry/registry.ts'
-import { openingSecrets, sealingSecret } from './session-cookie.ts'
+import { openingSecrets, sealingSecret } from './sealing.ts'
 import { headerOf, seeOther, signedInResponse, verifyKey, withCookies } from './sign-in.ts'
 
 const pendingSeconds = 600

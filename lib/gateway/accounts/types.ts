@@ -11,6 +11,8 @@ export interface Session {
   groups?: readonly string[] | undefined
   /** Unset in sessions that an older version began. */
   method?: SignInMethod | undefined
+  /** Set while a script acts with a personal key instead of a cookie. Never sealed. */
+  personal_key?: { id: string; name: string; by: string | null } | undefined
   account: { id: string; name: string; isolation?: string | undefined }
   api_key: string
   service: string
@@ -26,9 +28,13 @@ const maxSessionMs = 7 * 24 * 3600 * 1000
 /** Short, so that people removed at the provider lose access the same day. */
 const maxSignOnMs = 12 * 3600 * 1000
 
-/** The end of the session, however often it is renewed. */
-export const sessionExpiryMs = ({ created_at, person }: Pick<Session, 'created_at' | 'person'>): number =>
-  created_at + (person === undefined ? maxSessionMs : maxSignOnMs)
+/** The end of the session, however often it is renewed. Roles end the sessions of personal keys. */
+export const sessionExpiryMs = ({
+  created_at,
+  person,
+  personal_key,
+}: Pick<Session, 'created_at' | 'person' | 'personal_key'>): number =>
+  personal_key ? Number.POSITIVE_INFINITY : created_at + (person === undefined ? maxSessionMs : maxSignOnMs)
 
 export const signInMethodOf = ({ method, person }: Pick<Session, 'method' | 'person'>): SignInMethod =>
   method ?? (person === undefined ? 'key' : 'sso')

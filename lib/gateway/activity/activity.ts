@@ -72,7 +72,7 @@ export interface Actor extends Pick<Activity, 'person' | 'browser' | 'address'> 
 export const actorOf = (session: Session, header: ReadHeader): Actor => ({
   session,
   person: personOf(session, header),
-  browser: browserName(header('user-agent') ?? ''),
+  browser: session.personal_key ? `Key ${session.personal_key.name}` : browserName(header('user-agent') ?? ''),
   address: header('x-devdeck-client') ?? 'unknown',
 })
 

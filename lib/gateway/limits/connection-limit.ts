@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createDescriptorReserve, createUnauthenticatedLimit, markAuthenticated } from '#lib/limits/connection-limit.ts'
-import { sessionOf } from '../accounts/session-cookie.ts'
+import { isSignedIn } from '../accounts/session-cookie.ts'
 import { clientAddress } from '../http/request-guards.ts'
 import { logWarning } from '../observability/log.ts'
 
@@ -17,7 +17,7 @@ export const limitUnauthenticatedConnections = (server: Server): void => {
   server.on('connection', (socket: Socket) => count(socket, clientAddress({ socket, headers: {} })))
   const classify = async (request: IncomingMessage) => {
     count(request.socket, clientAddress(request))
-    if (await sessionOf((name) => String(request.headers[name] ?? ''))) markAuthenticated(request.socket)
+    if (await isSignedIn((name) => String(request.headers[name] ?? ''))) markAuthenticated(request.socket)
   }
   // An unreadable session leaves the connection unauthenticated.
   const onRequest = (request: IncomingMessage) => void classify(request).catch(() => undefined)

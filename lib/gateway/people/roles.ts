@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
-import { type Role, roleRefusal } from '#lib/protocol/roles.ts'
+import { lowerRole, type Role, roleRefusal } from '#lib/protocol/roles.ts'
 import type { Session } from '../accounts/types.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { logError, logInfo } from '../observability/log.ts'
 import { registry, slot } from '../registry/registry.ts'
+import { hasExpired, keyStore } from './key-store.ts'
 import { type RoleRules, readRoleRules, roleByRules } from './role-rules.ts'
 
 /** The rules in force, with the version of the file that was read last. */
@@ -41,10 +42,18 @@ const versionOf = (file: string): string => {
   return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : 'missing'
 }
 
-export type RoleHolder = Pick<Session, 'person' | 'groups' | 'account'>
+export type RoleHolder = Pick<Session, 'person' | 'groups' | 'account' | 'personal_key'>
 
-/** Null: this person is let in no longer. Whoever entered an API key of the service has every role. */
-export const roleOf = ({ person, groups = [], account }: RoleHolder): Role | null => {
+/** Null: this person or personal key is let in no longer. Whoever entered an API key of the service has every role. */
+export const roleOf = ({ personal_key, ...holder }: RoleHolder): Role | null => {
+  if (!personal_key) return roleOfPerson(holder)
+  const key = keyStore().get(personal_key.id)
+  if (!key || hasExpired(key)) return null
+  const role = roleOfPerson({ ...holder, groups: key.groups })
+  return role && lowerRole(role, key.role)
+}
+
+const roleOfPerson = ({ person, groups = [], account }: Omit<RoleHolder, 'personal_key'>): Role | null => {
   if (person === undefined) return registry().config.isSignOnOnly ? null : 'operator'
   const rules = roleRules()
   return rules ? roleByRules(rules, { groups, account: account.id }) : 'operator'

@@ -7,7 +7,7 @@ import { requireCaller } from '../accounts/session-cookie.ts'
 import { verifyKey, withinLimit } from '../accounts/sign-in.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { HttpError } from '../http/handle-request.ts'
-import { requireSameOrigin } from '../http/origin.ts'
+import { personalKeyIn, requireSameOrigin } from '../http/origin.ts'
 import { slot } from '../registry/registry.ts'
 import { clientFor, serviceIdentity, toHttpError } from '../upstream/client.ts'
 import { readJob } from './job-cache.ts'
@@ -30,9 +30,10 @@ type ScenarioMetadata = Readonly<Record<string, Readonly<Record<string, string>>
 
 /** Reads jobs with the page's session or the script's own API key. */
 export const jobSource = async (request: Request): Promise<JobSource> => {
-  const given = request.headers.get('authorization')
-  if (given === null) return jobSourceOf(await requireCaller(request, 'read'))
-  requireSameOrigin((name) => request.headers.get(name), 'read')
+  const header = (name: string) => request.headers.get(name)
+  const given = header('authorization')
+  if (given === null || personalKeyIn(header) !== undefined) return jobSourceOf(await requireCaller(request, 'read'))
+  requireSameOrigin(header, 'read')
   const key = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(given)?.[1]
   if (key === undefined) throw new HttpError('unauthenticated', 'Authorization must be `Bearer <API key>`')
   const client = request.headers.get('x-devdeck-client') ?? 'unknown'

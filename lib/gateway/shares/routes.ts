@@ -9,6 +9,7 @@ import {
   shareKinds,
 } from '#lib/protocol/shares.ts'
 import { personLabel } from '../accounts/person.ts'
+import { sealHolder } from '../accounts/sealing.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { read } from '../alerts/alert-request.ts'
@@ -19,7 +20,7 @@ import { decodeSegment } from '../http/request-guards.ts'
 import { registry } from '../registry/registry.ts'
 import { jobSourceOf } from '../reports/job-source.ts'
 import { sharedReports } from './shared-reports.ts'
-import { digestOf, sealHolder, shareAccount, shareStore } from './shares.ts'
+import { digestOf, shareAccount, shareStore } from './shares.ts'
 
 /** Unspecified: links per account. */
 const maxShares = 500

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { sealData, unsealData } from 'iron-session'
 import { revokedSessions } from '../accounts/revoked-sessions.ts'
-import { openingSecrets, sealingSecret } from '../accounts/session-cookie.ts'
+import { openingSecrets, sealingSecret } from '../accounts/sealing.ts'
 import { type Session, sessionExpiryMs } from '../accounts/types.ts'
 import { openConsoleDatabase } from '../data-folder.ts'
 import { roleOf } from '../people/roles.ts'

@@ -1,5 +1,5 @@
 import { sealData, unsealData } from 'iron-session'
-import { openingSecrets, sealingSecret } from '../../accounts/session-cookie.ts'
+import { openingSecrets, sealingSecret } from '../../accounts/sealing.ts'
 import type { Target } from './receiver-fields.ts'
 
 /** `api_key` watches the account while no page is open. */
