@@ -40,6 +40,7 @@ describe('backup and restore', () => {
   it('move a running service with its disks, secrets and axons, and the console around it', async () => {
     const original = await serve(path('here', 'service'))
     writeFileSync(path('here', 'session-secret'), 'sealed')
+    writeFileSync(path('here', 'push-keys'), 'keys of the push subscriptions')
     mkdirSync(path('here', 'recordings'))
     writeFileSync(path('here', 'recordings', 'one.cast'), 'a recording')
     const alerts = new DatabaseSync(path('here', 'alerts.sqlite'))
@@ -62,6 +63,7 @@ describe('backup and restore', () => {
     const restored = await command('restore', path('all.tar'), '--data-dir', path('there', 'service'))
     expect(restored).toMatchObject({ code: 0, stderr: '' })
     expect(readFileSync(path('there', 'session-secret'), 'utf8')).toBe('sealed')
+    expect(readFileSync(path('there', 'push-keys'), 'utf8')).toBe('keys of the push subscriptions')
     expect(readFileSync(path('there', 'recordings', 'one.cast'), 'utf8')).toBe('a recording')
     const copied = new DatabaseSync(path('there', 'alerts.sqlite'), { readOnly: true })
     expect({ ...copied.prepare('SELECT x FROM t').get() }).toEqual({ x: 'alert' })

@@ -17,7 +17,7 @@ import type { CommandLine } from './command-line.ts'
 const serviceFolders = ['devboxes', 'snapshots', 'objects', 'blueprints', 'runs', 'agents', 'audit']
 const serviceFiles = ['api-key', 'secrets-key', 'retention-since']
 const consoleFolders = ['recordings']
-const consoleFiles = /^(session-secret|vapid-keys|.*\.key)$/
+const consoleFiles = /^(session-secret|push-keys)$/
 const consoleDatabase = /^\w+\.sqlite$/
 const manifestName = 'backup.json'
 const maxRounds = 20
