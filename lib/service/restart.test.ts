@@ -250,7 +250,7 @@ describe.each([
     await until(async () => (await messages()).includes('begun'))
     await stop('SIGKILL')
     await start()
-    await untilRunning(id)
+    // Not 503 until the devbox is taken over.
     const { stdout } = await client.executions.executeSync({ params: { id }, body: { command: 'cat /tmp/launched' } })
     expect(stdout).toBe('launched\n')
     await touch('/tmp/end')

@@ -53,6 +53,8 @@ const maxKeptProblems = 1000
 const maxVerdictMs = 60_000
 const verdictPollMs = 250
 const maxProbeMs = 2000
+/** After that, the engine doesn't respond. */
+const maxAdoptionWaitMs = 20_000
 
 interface Options extends SessionOptions, MountSources {
   terminals: SessionOptions['terminals'] & { keepOnly(devboxIds: { has(devboxId: string): boolean }): void }
@@ -82,6 +84,8 @@ export class Devboxes {
   readonly #options: Options
   readonly #sessions = new Map<string, DevboxSession>()
   readonly #stops = new Map<string, Promise<void>>()
+  /** Devboxes that an earlier service left running, until they are ready. */
+  readonly #adoptions = new Map<string, Promise<RunningDevbox | undefined>>()
   readonly #starts = new Slots(maxConcurrentStarts)
   readonly #clusterStarts = new Slots(maxConcurrentClusterStarts)
   // Separate slots, so restoring large disks doesn't delay other starts.
@@ -128,7 +132,11 @@ export class Devboxes {
   async recover(): Promise<void> {
     const { store, executions, terminals, folderOf, lostAndFound } = this.#options
     const takenOver = new Map<string, TakenOver>()
-    for (const id of this.left()) takenOver.set(id, { account: this.#spec(id).account, running: this.#takeOver(id) })
+    for (const id of this.left()) {
+      const running = this.#takeOver(id).finally(() => this.#adoptions.delete(id))
+      this.#adoptions.set(id, running)
+      takenOver.set(id, { account: this.#spec(id).account, running })
+    }
     terminals.keepOnly(takenOver)
     await executions.recover((id) => takenOver.get(id))
     const isKnown = (id: string) => store.find(id) !== undefined || isUnfinished(folderOf(id))
@@ -318,6 +326,12 @@ export class Devboxes {
       return statuses.includes(devbox.status) ? devbox : undefined
     }
     return waitForChange({ changes: this.changes, name: 'status', check, timeoutMs, signal })
+  }
+
+  /** After a restart, waits for a devbox that kept running. Call before `running`, which would throw 503. */
+  async adopted(id: string): Promise<void> {
+    const adoption = this.#adoptions.get(id)
+    if (adoption) await Promise.race([adoption, delay(maxAdoptionWaitMs, undefined, { ref: false })])
   }
 
   /** Throws 404, or 400 with the reason why `action` isn't possible. */

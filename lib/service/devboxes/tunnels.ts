@@ -61,6 +61,7 @@ export class Tunnels {
     const giveUpAtMs = Date.now() + wakeMs
     const wasAwake = this.#devboxes.get(account, id).status === 'running'
     if (!wasAwake) await this.#wake(account, id, tunnel, signal)
+    await this.#devboxes.adopted(id)
     const { box, busy } = this.#devboxes.running(account, id, 'enable_tunnel')
     const release = tunnel.http_keep_alive ? busy() : () => undefined
     for (;;) {

@@ -43,7 +43,8 @@ export const devboxRoutes = ({ store, devboxes: runtime, ptyTokens, now }: Deps)
       runtime.keepAlive(account, params.id)
       return {}
     },
-    createPtyTunnel: ({ params, ...caller }) => {
+    createPtyTunnel: async ({ params, ...caller }) => {
+      await runtime.adopted(params.id)
       runtime.running(caller.account, params.id, 'open_terminal')
       return ptyTokens.create(grantOf(caller, params.id))
     },

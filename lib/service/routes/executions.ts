@@ -9,12 +9,13 @@ const noTimeoutMs = 2 ** 31 - 1
 const deprecatedSince = '@1735689600'
 
 export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
-  const launch = (
+  const launch = async (
     { account, requestId }: Pick<Caller, 'account' | 'requestId'>,
     devboxId: string,
     { command, shell_name, attach_stdin, command_id }: ExecuteCommand & { command_id?: string | null | undefined },
   ) => {
     devboxes.get(account, devboxId)
+    await devboxes.adopted(devboxId)
     return runtime.launch(devboxId, () => devboxes.running(account, devboxId, 'execute'), {
       account,
       command,
@@ -41,7 +42,7 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
           shouldRetry: false,
         })
       setHeader('deprecation', deprecatedSince)
-      const id = launch(caller, params.id, body)
+      const id = await launch(caller, params.id, body)
       // Unspecified: the command keeps running when the client disconnects.
       await runtime.reaches(params.id, id, ['completed'], noTimeoutMs, signal)
       signal.throwIfAborted()
@@ -49,9 +50,9 @@ export const executionRoutes = ({ devboxes, executions: runtime }: Deps) => {
       const { stdout, stderr, exit_status } = result
       return { ...result, stdout: stdout ?? '', stderr: stderr ?? '', exit_status: exit_status ?? 0 }
     },
-    executeAsync: ({ params, body, ...caller }) => runtime.get(params.id, launch(caller, params.id, body)),
+    executeAsync: async ({ params, body, ...caller }) => runtime.get(params.id, await launch(caller, params.id, body)),
     execute: async ({ params, query, body, signal, ...caller }) => {
-      const id = launch(caller, params.id, body)
+      const id = await launch(caller, params.id, body)
       await runtime.reaches(params.id, id, ['completed'], (body.optimistic_timeout ?? maxWaitSeconds) * 1000, signal)
       signal.throwIfAborted()
       return runtime.get(params.id, id, query.last_n)

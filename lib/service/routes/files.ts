@@ -14,6 +14,7 @@ export const fileRoutes = ({ devboxes, logs }: Deps) => {
   }
 
   const read = async (id: string, path: string, { account, signal, setHeader }: Caller, maxBytes = Infinity) => {
+    await devboxes.adopted(id)
     const devbox = devboxes.running(account, id, 'use_files')
     const { size, bytes, close } = await readFile(devbox, path, signal).catch(rethrow(account, id))
     if (size !== undefined && size > maxBytes) {
@@ -26,6 +27,7 @@ export const fileRoutes = ({ devboxes, logs }: Deps) => {
   }
 
   const write = async (id: string, path: string, { account }: Caller, content: AsyncIterable<Uint8Array>) => {
+    await devboxes.adopted(id)
     const devbox = devboxes.running(account, id, 'use_files')
     const size = await writeFile(devbox, path, content).catch(rethrow(account, id))
     logs.append(id, { level: 'info', source: 'files', message: `wrote ${size} bytes to ${path}` })
