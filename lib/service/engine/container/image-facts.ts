@@ -18,38 +18,45 @@ const writtenFolders = ['/etc', '/home', '/run', '/tmp']
 
 /** Reads facts from a container that was just created from an image, once per image. */
 export const createFactReader = (api: EngineApi) => {
-  const known = new Map<string, ImageFacts>()
-  return async (imageId: string, containerId: string): Promise<ImageFacts> => {
-    const found = known.get(imageId)
+  const known = new Map<string, Promise<ImageFacts>>()
+  const read = (imageId: string, containerId: string): Promise<ImageFacts> => {
+    // The other container may have been removed meanwhile.
+    const found = known.get(imageId)?.catch(() => read(imageId, containerId))
     if (found) return found
-    const archive = `/containers/${containerId}/archive`
-    const stat = (path: string) => api.statInside(archive, path)
-    const read = async (link: string) => {
-      const path = (await stat(link))?.linkTarget || link
-      const content = await api.json<Buffer>('GET', archive, { query: { path } }).catch(ifMissing)
-      return (content && firstFile(content)) ?? ''
-    }
-    const [hasShell, hasBash, hasPerl, links, passwd, group] = await Promise.all([
-      stat('/bin/sh'),
-      stat('/bin/bash'),
-      stat(perlPath),
-      Promise.all(writtenFolders.map(async (path) => ((await stat(path))?.linkTarget ? path : []))),
-      read('/etc/passwd'),
-      read('/etc/group'),
-    ])
-    if (!hasShell)
-      throw new ServiceError('invalid_argument', 'The image has no /bin/sh, which devboxes require', {
-        shouldRetry: false,
-      })
-    const facts = {
-      passwd,
-      group,
-      hasBash: hasBash !== undefined,
-      hasPerl: hasPerl !== undefined,
-      links: new Set(links.flat()),
-    }
-    known.set(imageId, facts)
-    return facts
+    const reading = readFacts(api, containerId)
+    known.set(imageId, reading)
+    reading.catch(() => known.delete(imageId))
+    return reading
+  }
+  return read
+}
+
+const readFacts = async (api: EngineApi, containerId: string): Promise<ImageFacts> => {
+  const archive = `/containers/${containerId}/archive`
+  const stat = (path: string) => api.statInside(archive, path)
+  const read = async (link: string) => {
+    const path = (await stat(link))?.linkTarget || link
+    const content = await api.json<Buffer>('GET', archive, { query: { path } }).catch(ifMissing)
+    return (content && firstFile(content)) ?? ''
+  }
+  const [hasShell, hasBash, hasPerl, links, passwd, group] = await Promise.all([
+    stat('/bin/sh'),
+    stat('/bin/bash'),
+    stat(perlPath),
+    Promise.all(writtenFolders.map(async (path) => ((await stat(path))?.linkTarget ? path : []))),
+    read('/etc/passwd'),
+    read('/etc/group'),
+  ])
+  if (!hasShell)
+    throw new ServiceError('invalid_argument', 'The image has no /bin/sh, which devboxes require', {
+      shouldRetry: false,
+    })
+  return {
+    passwd,
+    group,
+    hasBash: hasBash !== undefined,
+    hasPerl: hasPerl !== undefined,
+    links: new Set(links.flat()),
   }
 }
 
