@@ -1,4 +1,4 @@
-import { expect, isLive, open, openPalette, test } from './product.ts'
+import { expect, isLive, open, openPalette, signIn, test } from './product.ts'
 
 test.use({ journeys: 'settings' })
 
@@ -62,6 +62,41 @@ test('time zone, density and single-key shortcuts are set in Settings and apply 
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('?')
   await expect(help.getByText('Change keys or turn off single-key shortcuts in Settings')).toBeVisible()
+})
+
+test('a session is ended from another browser, and a script uses a personal key until it is revoked', async ({
+  signedIn: page,
+  product,
+  browser,
+}) => {
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const elsewhere = await browser.newPage({ userAgent })
+  await signIn(elsewhere, product)
+  await open(elsewhere, `${product.url}/devboxes`)
+  await open(page, `${product.url}/settings/sessions`)
+  await expect(page.getByRole('row', { name: /This session.*Chrome/ })).toBeVisible()
+  await page.getByRole('button', { name: /^End session of .*Firefox on Linux$/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'End session' }).click()
+  await expect(elsewhere).toHaveURL(/\/sign-in\?next=/)
+  await expect(page.getByRole('row', { name: /Firefox on Linux/ })).toHaveCount(0)
+  await elsewhere.close()
+
+  await page.getByRole('link', { name: 'Personal keys' }).click()
+  await page.getByRole('button', { name: 'Create key' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('nightly')
+  await dialog.getByLabel('Role').selectOption('Viewer')
+  await dialog.getByRole('button', { name: 'Create key' }).click()
+  const authorization = `Bearer ${await dialog.getByText(/^dvd_/).innerText()}`
+  const call = async (method: string) =>
+    (await fetch(`${product.url}/api/v1/axons`, { method, headers: { authorization } })).status
+  expect([await call('GET'), await call('POST')]).toEqual([200, 403])
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect(page.getByRole('row', { name: /nightly.*Viewer/i })).toBeVisible()
+  await page.getByRole('button', { name: 'Revoke nightly' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+  await expect(page.getByRole('heading', { name: 'No personal keys yet' })).toBeVisible()
+  expect(await call('GET')).toBe(401)
 })
 
 test('the palette runs page actions, and their dialogs restore focus', async ({ signedIn: page, product }) => {

@@ -46,6 +46,8 @@ const RoleCell = ({ of: { role, current_role, expires_ms } }: { of: PersonalKey 
   )
 }
 
+const created = timeColumn<PersonalKey>('created_ms', 'Created')
+
 const columns: Column<PersonalKey>[] = [
   {
     accessorKey: 'name',
@@ -59,7 +61,7 @@ const columns: Column<PersonalKey>[] = [
     id: 'role',
     header: 'Role',
     cell: ({ row }) => <RoleCell of={row.original} />,
-    meta: { priority: 2, width: '11.5rem' },
+    meta: { priority: 2, width: '10.5rem' },
   },
   {
     accessorFn: ({ person }) => person ?? '',
@@ -83,7 +85,7 @@ const columns: Column<PersonalKey>[] = [
       ),
   },
   { ...timeColumn('expires_ms', 'Expires'), cell: ({ row }) => <Expiry ms={row.original.expires_ms} /> },
-  timeColumn('created_ms', 'Created'),
+  { ...created, meta: { ...created.meta, priority: 6 } },
 ]
 
 const Params = z.object({

@@ -34,13 +34,15 @@ const methodText = ({ method }: SignedInSession) => methodWords[method] ?? metho
 const nameOf = ({ person, method, browser }: SignedInSession) =>
   `${person ?? methodWords[method] ?? method}, ${browser}`
 
+const since = timeColumn<SignedInSession>('since_ms', 'Since')
+
 const columns: Column<SignedInSession>[] = [
   {
     accessorFn: ({ person }) => person ?? '',
     id: 'person',
     header: 'Person',
     cell: ({ row: { original: session } }) => (
-      <span className="flex min-w-0 items-center gap-2">
+      <span className="flex min-w-0 items-center gap-x-2 max-sm:flex-wrap">
         {session.person === null ? (
           <span className="truncate font-normal text-muted">No name</span>
         ) : (
@@ -67,16 +69,16 @@ const columns: Column<SignedInSession>[] = [
     id: 'method',
     header: 'Signed in with',
     cell: ({ row }) => <VisibleText truncate>{methodText(row.original)}</VisibleText>,
-    meta: { priority: 6, width: '9rem' },
+    meta: { priority: 7, width: '9rem' },
   },
   {
     accessorKey: 'address',
     id: 'address',
     header: 'IP address',
     cell: ({ row }) => <VisibleText truncate>{row.original.address}</VisibleText>,
-    meta: { priority: 5, mono: true, width: '10rem' },
+    meta: { priority: 6, mono: true, width: '10rem' },
   },
-  timeColumn('since_ms', 'Since'),
+  { ...since, meta: { ...since.meta, priority: 5, width: '8rem' } },
   timeColumn('last_used_ms', 'Last used'),
 ]
 
