@@ -9,12 +9,12 @@ import { sizeText } from './kit/amounts.ts'
 import type { Deps, ServiceBase } from './parts.ts'
 import { databaseName } from './store/data-dir.ts'
 
-/** Serves the service's metrics if the configuration has a port for them. Returns what the listener reports to. */
+/** Serves the service's metrics if the configuration has a port for them. */
 export const startMetrics = async (
   { config, dataDir, database, onClose }: ServiceBase,
   { quota }: Deps,
   problem: () => string | undefined,
-): Promise<OnResponse | undefined> => {
+): Promise<{ url: string; observe: OnResponse } | undefined> => {
   if (!config.metrics) return undefined
   const { registry, requests } = createMetrics('devdeck')
   const gauge = <L extends string>(
@@ -95,9 +95,11 @@ export const startMetrics = async (
   }
   const server = await startMetricsServer(config.metrics, registry, readiness)
   onClose(() => server.close())
-  console.log(`Metrics on http://${config.metrics.host}:${server.port}/metrics`)
-  return ({ operation, status, durationMs, isStream }) => {
-    if (!isStream) requests.observe({ operation, status }, durationMs / 1000)
+  return {
+    url: `http://${config.metrics.host}:${server.port}/metrics`,
+    observe: ({ operation, status, durationMs, isStream }) => {
+      if (!isStream) requests.observe({ operation, status }, durationMs / 1000)
+    },
   }
 }
 

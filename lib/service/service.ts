@@ -28,6 +28,7 @@ export interface Service {
   url: string
   port: number
   serviceId: string
+  metricsUrl?: string | undefined
   routes: readonly Route[]
   /** Resolves when a planned stop is due. */
   stopDue: Promise<void>
@@ -83,9 +84,9 @@ export const createService = async (
     const routes = contractRoutes(deps)
     const folderProblem = watchFolder(dataDir, base.onClose)
     const problem = () => syncProblem() ?? folderProblem()
-    const observe = await startMetrics(base, deps, problem)
+    const metrics = await startMetrics(base, deps, problem)
     const onResponse: OnResponse = (responded) => {
-      observe?.(responded)
+      metrics?.observe(responded)
       if (config.logRequests) logRequest(responded)
     }
     const context = { ...createListenerContext(base, access, deps, routes), problem, onResponse }
@@ -110,6 +111,7 @@ export const createService = async (
       announceEnd: (deadlineMs) => deps.drain.start(deadlineMs, 'announce') > 0,
       port,
       serviceId: dataDir.serviceId,
+      metricsUrl: metrics?.url,
       routes,
       close,
     }

@@ -109,7 +109,8 @@ describe('--metrics-port', () => {
     await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
     await fetch(`${url}/v1/axons?search=private`, { headers: { ...bearer(ownKey()), 'x-request-id': 'request-1' } })
     await fetch(`${url}/v1/devboxes/dbx_missing`, { headers: bearer(ownKey()) })
-    const base = /Metrics on (\S+)\/metrics/.exec(output.stdout)?.[1]
+    // Only then: the console's pages show what comes before as the progress of the start.
+    const base = /listening on .*\nMetrics on (\S+)\/metrics/.exec(output.stdout)?.[1]
     const read = async (path: string) => {
       const response = await fetch(`${base}${path}`)
       return { status: response.status, text: await response.text() }
