@@ -5,6 +5,7 @@ import { type ReactNode, useEffect } from 'react'
 import { Button } from '#components/ui/button.tsx'
 import { IconButton } from '#components/ui/icon-button.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { TextLink } from '#components/ui/text-link.tsx'
 import { paths } from '#lib/browser/address/paths.ts'
 import { isOfTrial } from '#lib/contract/devboxes.ts'
@@ -13,12 +14,13 @@ import { demoMutations, isDemoChanging } from './demo-queries.ts'
 import { markSteps, useFirstRunSteps } from './first-run-steps.ts'
 import { overviewQueries } from './queries.ts'
 
-/** The first three steps in an empty account. Disappears once they are done. */
+/** The first three steps in an empty account, for whoever can take them. Disappears once they are done. */
 export const FirstRun = ({ account, demo }: { account: string; demo: DemoView }) => {
   const { data: totals } = useQuery(overviewQueries.totals())
   const running = useInfiniteQuery(overviewQueries.running())
   const steps = useFirstRunSteps(account)
   const load = useMutation(demoMutations.load())
+  const mayCreate = useRefusal('devboxes.create') === null
   const hasDevbox = !!totals && Object.values(totals.counts).some((count) => count > 0)
   const isEmpty = !!totals && !hasDevbox && totals.trials === 0 && !totals.isPartial && demo.state !== 'removing'
   const isOver = steps?.isOver || (hasDevbox && steps?.hasOpenedShell && steps.hasCompared)
@@ -26,7 +28,7 @@ export const FirstRun = ({ account, demo }: { account: string; demo: DemoView })
     if (isEmpty && steps && !steps.hasStarted) markSteps(account, { hasStarted: true })
     else if (isOver && !steps?.isOver) markSteps(account, { isOver: true })
   }, [account, isEmpty, isOver, steps])
-  if (isOver || !(isEmpty || steps?.hasStarted)) return null
+  if (isOver || !mayCreate || !(isEmpty || steps?.hasStarted)) return null
 
   const devbox = running.data?.pages[0]?.devboxes.find((each) => !isOfTrial(each))
   const jobs = comparedJobs(demo.items)
