@@ -76,7 +76,7 @@ const TurnOn = ({ publicKey, refusal }: { publicKey: string; refusal: ReturnType
         >
           Turn on push in this browser
         </Button>
-        <Check small label="Show names" checked={showsNames} onCheck={setShowsNames} />
+        <Check small label="Show names" needs="/api/alerts/push" checked={showsNames} onCheck={setShowsNames} />
       </div>
       {turnOn.error ? (
         <p role="alert" className="text-sm text-danger">

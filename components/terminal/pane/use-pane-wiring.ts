@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { isShortcut } from '#lib/browser/frame/shortcuts.ts'
 import type { TerminalState } from '#lib/terminal/page/page-terminal.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
@@ -8,7 +9,7 @@ import { useServing } from '../terminal-requests.tsx'
 import type { OpenedTerminal } from './opened-terminal.ts'
 
 export interface PaneStatus {
-  phase: 'connecting' | 'open' | 'watching' | 'lost' | 'ended'
+  phase: 'connecting' | 'open' | 'watching' | 'lost' | 'unopened' | 'ended'
   exitCode: number | null
   /** Since the pane was last visible. */
   unseen: 'bell' | 'output' | null
@@ -26,7 +27,9 @@ export const usePaneStatus = (
   useEffect(() => report({ phase, exitCode, unseen }), [phase, exitCode, unseen])
 }
 
-const phaseOf = ({ connection: { phase }, role, upstreamLost }: TerminalState): PaneStatus['phase'] => {
+const phaseOf = ({ connection, role, upstreamLost }: TerminalState): PaneStatus['phase'] => {
+  const { phase } = connection
+  if (phase === 'refused' && connection.code === 'follow_only') return 'unopened'
   if (phase === 'connecting' || phase === 'ended') return phase
   if (phase !== 'open' || upstreamLost) return 'lost'
   return role === 'watcher' ? 'watching' : 'open'
@@ -80,14 +83,20 @@ export const useReconnecting = (
     return () => clearTimeout(timer)
   }, [session, isRefused, refusal])
 
-  const isWaiting = connection.phase === 'refused' && connection.code === 'follow_only'
-  const { data: held } = useQuery({ ...terminalQueries.followable(opened.devboxId), enabled: isWaiting })
-  const tried = useRef(held)
+  // Somebody else has to open it, or open it again.
+  const isWaiting =
+    useRefusal('/api/terminals') !== null &&
+    (connection.phase === 'ended' || (connection.phase === 'refused' && connection.code === 'follow_only'))
+  const { data: held, dataUpdatedAt } = useQuery({
+    ...terminalQueries.followable(opened.devboxId),
+    enabled: isWaiting,
+  })
+  const seen = useRef(0)
   useEffect(() => {
-    if (!isWaiting || tried.current === held || !held?.some(({ name }) => name === opened.name)) return
-    tried.current = held
-    session.connect()
-  }, [session, isWaiting, held, opened.name])
+    const isNew = seen.current !== dataUpdatedAt
+    seen.current = dataUpdatedAt
+    if (isWaiting && isNew && held?.some(({ name }) => name === opened.name)) session.connect()
+  }, [session, isWaiting, held, dataUpdatedAt, opened.name])
 
   const before = useRef(refusal)
   useEffect(() => {

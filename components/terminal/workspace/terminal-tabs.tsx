@@ -280,6 +280,7 @@ const looks: Record<PaneStatus['phase'], { icon: LucideIcon; tone: string; word:
   open: { icon: CircleDot, tone: 'text-ok', word: 'running' },
   watching: { icon: Eye, tone: 'text-neutral', word: 'watching' },
   lost: { icon: TriangleAlert, tone: 'text-attention', word: 'connection lost' },
+  unopened: { icon: CircleDashed, tone: 'text-neutral', word: 'not open' },
   ended: { icon: Square, tone: 'text-neutral', word: 'ended' },
 }
 
