@@ -91,7 +91,7 @@ const Work = ({ work }: { work: RunningWork }) => {
   return (
     <>
       {workLabel(work)}{' '}
-      <VisibleText max={80} mono={kind === 'command'}>
+      <VisibleText max={80} mono={kind === 'command'} className={kind === 'command' ? 'text-sm' : undefined}>
         {name || id}
       </VisibleText>
       {devbox_id && (

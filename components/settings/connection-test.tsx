@@ -234,7 +234,7 @@ export const ConnectionTest = () => {
   const isDone = !isRunning && results.length > 0
   const passed = results.filter(({ state }) => state === 'ok').length
   return (
-    <section aria-labelledby="connection-test" className="min-w-0 space-y-3 lg:row-span-2">
+    <section aria-labelledby="connection-test" className="min-w-0 space-y-3">
       <h2 id="connection-test" className="text-lg font-medium">
         Connection test
       </h2>

@@ -16,9 +16,11 @@ export default async function SettingsPage() {
       <PageHeader title="Settings" description="Connection details and preferences of this browser." />
       <div className="grid max-w-5xl gap-x-12 gap-y-10 lg:grid-cols-2 lg:grid-rows-[auto_1fr]">
         <Connection session={session} />
-        <ConnectionTest />
+        <div className="min-w-0 space-y-10 lg:row-span-2">
+          <ConnectionTest />
+          <StorageSection />
+        </div>
         <Preferences />
-        <StorageSection />
         <ShareLinkSettings />
       </div>
     </>
