@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { signInAtProvider, startProvider, type TestProvider } from '#lib/gateway/testing-provider.ts'
-import { freePort } from '#lib/service/testing/free-port.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { expect, isLive, open, type Product, signIn, startProduct, test } from './product.ts'
+import type { TestService } from '#lib/service/testing/service.ts'
+import { expect, isLive, open, type Product, signIn, test } from './product.ts'
+import { type SignOnProduct, startSignOnProduct } from './sign-on-product.ts'
 
 const people = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['on-call'] },
@@ -21,36 +18,18 @@ const secrets = {
   DEVDECK_WEBHOOK_API_KEY: 'ak_of_the_webhook',
 }
 let service: TestService
-let provider: TestProvider
 let front: Product
-let folder: string
+let product: SignOnProduct
 
 test.beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'devdeck-sign-on-'))
-  service = await startService()
-  const port = await freePort()
-  provider = await startProvider(people, { callbacks: [`http://127.0.0.1:${port}/sign-in/sso/callback`] })
-  const rules = join(folder, 'accounts.json')
-  writeFileSync(rules, JSON.stringify([{ claim: 'groups', value: 'on-call', api_key: service.key }]))
-  chmodSync(rules, 0o600)
-  const { issuer, clientId, clientSecret, scope } = signInAtProvider(provider)
-  front = await startProduct({
-    PORT: String(port),
-    DEVDECK_SERVICE_URL: service.url,
-    DEVDECK_OIDC_ISSUER: issuer,
-    DEVDECK_OIDC_CLIENT_ID: clientId,
-    DEVDECK_OIDC_CLIENT_SECRET: clientSecret,
-    DEVDECK_OIDC_SCOPE: scope,
-    DEVDECK_OIDC_ACCOUNTS: rules,
-    ...secrets,
-  })
+  product = await startSignOnProduct(
+    people,
+    (serviceKey) => [{ claim: 'groups', value: 'on-call', api_key: serviceKey }],
+    secrets,
+  )
+  ;({ service, front } = product)
 })
-test.afterAll(async () => {
-  await front.stop()
-  await provider.close()
-  await service.close()
-  rmSync(folder, { recursive: true })
-})
+test.afterAll(() => product.stop())
 
 test('single sign-on returns to the requested page and names the person in the activity', async ({ page }) => {
   await page.goto(`${front.url}/axons?search=none`)

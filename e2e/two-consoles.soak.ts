@@ -123,26 +123,32 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
   await untilPrompt(page)
   await page.keyboard.type('held=$((6 * 7))\n')
 
-  const statuses: number[] = []
+  const answers: { path: string; status?: number; failure?: string }[] = []
   let isLoading = true
   const load = ['/api/v1/devboxes', '/api/activity', '/api/alerts/health', '/devboxes'].map(async (path) => {
-    while (isLoading) statuses.push((await page.request.get(origin + path).catch(() => null))?.status() ?? 0)
+    while (isLoading)
+      answers.push(
+        await page.request.get(origin + path).then(
+          (answer) => ({ path, status: answer.status() }),
+          (error: Error) => ({ path, failure: error.message }),
+        ),
+      )
   })
   try {
-    await expect.poll(() => statuses.length).toBeGreaterThan(20)
+    await expect.poll(() => answers.length).toBeGreaterThan(20)
     await end(consoles.get(ports[0]), 'SIGKILL')
-    const killedAfter = statuses.length
+    const killedAfter = answers.length
     await isLive(page)
     await untilPrompt(page)
     await page.keyboard.type('echo "still $held"\n')
     await expect.poll(() => screenText(page)).toContain('still 42')
-    await expect.poll(() => statuses.length).toBeGreaterThan(killedAfter + 20)
+    await expect.poll(() => answers.length).toBeGreaterThan(killedAfter + 20)
   } finally {
     // Otherwise a failure would leave the calls running without end.
     isLoading = false
     await Promise.all(load)
   }
-  expect(statuses.filter((status) => status !== 200)).toEqual([])
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([])
 
   // The console that comes back no longer leads, and serves both what it forwards and what it reads itself.
   await startConsole(ports[0])
