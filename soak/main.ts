@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
 import { killRounds } from '#lib/service/testing/kill.ts'
 import { checkAccessibility } from './axe.ts'
 import { manyDevboxes } from './devboxes.ts'
@@ -28,7 +26,6 @@ import { soakUpstream } from './upstream.ts'
  * - `-- team [--people 30] [--minutes 20]` lets people use a console at once, then kills it, restarts the service and
  *   fills its disk; needs a build
  * - `-- axe` checks every page, dialog and menu for accessibility, in both themes at three widths
- * - `-- consoles` kills one of two consoles on one store behind nginx, under load
  * - `-- upstream` walks every page, dialog, menu and main action against a service written without the contract: plain,
  *   with 400 ms of latency, and with 5 % of calls failing on top
  */
@@ -120,17 +117,12 @@ const soaks: Record<string, () => Promise<void>> = {
     ])
       problems.push(...(await soakUpstream(faults, console.log)))
   },
-  consoles: async () => {
-    const journey = ['playwright', 'test', '--config', join(import.meta.dirname, 'consoles.config.ts')]
-    if (spawnSync('npx', journey, { stdio: 'inherit' }).status !== 0)
-      problems.push('the journey of two consoles failed')
-  },
   axe: async () => void problems.push(...(await checkAccessibility(console.log))),
 }
 const soak = soaks[word] ?? (Number.isInteger(rounds) && rounds > 0 ? soakService : undefined)
 if (!soak) {
   console.error(
-    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | slow-disk | team | axe | upstream | consoles]',
+    'Usage: npm run soak [-- ROUNDS | swarm [SECONDS] | swarm-job | storm | faults [SECONDS] | receivers | slow-disk | team | axe | upstream]',
   )
   process.exit(1)
 }

@@ -118,6 +118,13 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
   await expect.poll(async () => (await page.request.get(`${origin}/sign-in`).catch(() => null))?.status()).toBe(200)
   await signIn(page, { url: origin, apiKey: service.apiKey })
   const cookie = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+  let timesReady = 0
+  page.on('websocket', (socket) => {
+    if (!socket.url().includes('/api/terminals/')) return
+    socket.on('framereceived', ({ payload }) => {
+      if (String(payload).startsWith('{"t":"ready"')) timesReady++
+    })
+  })
   await page.goto(`${origin}/devboxes/${id}/terminal`)
   await isLive(page)
   await untilPrompt(page)
@@ -136,10 +143,11 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
   })
   try {
     await expect.poll(() => answers.length).toBeGreaterThan(20)
-    await end(consoles.get(ports[0]), 'SIGKILL')
     const killedAfter = answers.length
+    const before = timesReady
+    await end(consoles.get(ports[0]), 'SIGKILL')
+    await expect.poll(() => timesReady).toBeGreaterThan(before)
     await isLive(page)
-    await untilPrompt(page)
     await page.keyboard.type('echo "still $held"\n')
     await expect.poll(() => screenText(page)).toContain('still 42')
     await expect.poll(() => answers.length).toBeGreaterThan(killedAfter + 20)
