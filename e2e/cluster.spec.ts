@@ -1,4 +1,5 @@
-import { hasSwarm, ownSwarm } from '#lib/service/testing/swarm.ts'
+import { hasSwarm } from '#lib/service/testing/has-swarm.ts'
+import { ownSwarm } from '#lib/service/testing/swarm.ts'
 import { test as base, expect, open, type Product, signIn, startProduct } from './product.ts'
 import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 

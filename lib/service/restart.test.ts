@@ -8,9 +8,11 @@ import { type Client, createClient } from '#lib/client/client.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
 import { inputOffsetHeader, outputOffsetHeader, shellIdHeader } from '#lib/contract/terminals.ts'
 import { putFiles } from './engine/container/install.ts'
-import { hasDocker, sharedDocker } from './testing/docker.ts'
+import { sharedDocker } from './testing/docker.ts'
+import { hasDocker } from './testing/has-docker.ts'
+import { runsLongSwarmTests } from './testing/has-swarm.ts'
 import { runCommand } from './testing/process.ts'
-import { runsLongSwarmTests, sharedSwarm } from './testing/swarm.ts'
+import { sharedSwarm } from './testing/swarm.ts'
 import { attach } from './testing/terminals.ts'
 
 type Started = ReturnType<typeof runCommand>

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { runsLongSwarmTests } from '#lib/service/testing/has-swarm.ts'
 import { agent, createJob, follow, invariantsOf, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { ownSwarm, runsLongSwarmTests } from '#lib/service/testing/swarm.ts'
+import { ownSwarm } from '#lib/service/testing/swarm.ts'
 
 describe.runIf(runsLongSwarmTests)('a job over the nodes of a swarm', () => {
   let swarm: Awaited<ReturnType<typeof ownSwarm>>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlueprintCreate } from '#lib/contract/blueprints.ts'
-import { hasDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { hasDocker } from '#lib/service/testing/has-docker.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describe.skipIf(!hasDocker)('a blueprint built by a container engine', () => {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '#lib/client/client.ts'
-import { hasDocker, sharedDocker } from '#lib/service/testing/docker.ts'
+import { sharedDocker } from '#lib/service/testing/docker.ts'
+import { hasDocker } from '#lib/service/testing/has-docker.ts'
 import { runCommand } from '#lib/service/testing/process.ts'
 
 let folder: string

@@ -5,8 +5,9 @@ import { createClient } from '#lib/client/client.ts'
 import type { ClusterNode } from '#lib/contract/cluster.ts'
 import type { DevboxStatus } from '#lib/contract/devboxes.ts'
 import type { Eviction } from '#lib/contract/evictions.ts'
+import { runsLongSwarmTests } from '#lib/service/testing/has-swarm.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
-import { ownSwarm, runsLongSwarmTests } from '#lib/service/testing/swarm.ts'
+import { ownSwarm } from '#lib/service/testing/swarm.ts'
 import { openTerminal } from '#lib/service/testing/terminals.ts'
 
 const soon = { timeout: 30_000, interval: 100 }

@@ -2,8 +2,8 @@ import { describe } from 'vitest'
 import type { Isolation } from '#lib/service/engine/box.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import type { LocalIsolation } from '#lib/service/engine/local/launch.ts'
-import { hasDocker } from './docker.ts'
-import { runsLongSwarmTests } from './swarm.ts'
+import { hasDocker } from './has-docker.ts'
+import { runsLongSwarmTests } from './has-swarm.ts'
 
 const problem = await bubblewrapProblem()
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { hasSwarm, ownSwarm, sharedSwarm } from './swarm.ts'
+import { hasSwarm } from './has-swarm.ts'
+import { ownSwarm, sharedSwarm } from './swarm.ts'
 
 const leftovers = (folder: string, subnet: string) => ({
   processes: spawnSync('pgrep', ['--full', folder], { encoding: 'utf8' }).stdout,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { SwarmChoice } from '#lib/service/engine/choose-engine.ts'
 import { parseEngineAddress } from '#lib/service/engine/container/engine-address.ts'
 import { EngineApi } from '#lib/service/engine/container/engine-api.ts'
-import { has, hasDocker, load, once, until } from './docker.ts'
+import { load, once, until } from './docker.ts'
 import { imageArchive, type TestImage } from './images.ts'
 
 const script = fileURLToPath(new URL('./swarm.sh', import.meta.url))
@@ -206,12 +206,3 @@ const freeSubnet = (): string => {
   }
   throw new Error('No network interface for a swarm could be added')
 }
-
-const missing = ['docker-registry', 'iptables', 'ip', 'nsenter', 'setpriv'].filter((program) => !has(program))
-if (hasDocker && missing.length > 0) console.error(`The swarm tests are skipped: ${missing.join(', ')} not installed`)
-
-/** Whether this machine can start a swarm. */
-export const hasSwarm = hasDocker && missing.length === 0
-
-/** Long tests of a swarm, and the devbox suites on it, run only with `npm run test:swarm`. */
-export const runsLongSwarmTests = hasSwarm && process.env.DEVDECK_SWARM_TESTS === '1'

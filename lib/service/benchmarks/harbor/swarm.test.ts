@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
 import { dockerTasks, writeDockerTask } from '#lib/service/testing/docker-tasks.ts'
+import { runsLongSwarmTests } from '#lib/service/testing/has-swarm.ts'
 import { createJob, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { runsLongSwarmTests, sharedSwarm } from '#lib/service/testing/swarm.ts'
+import { sharedSwarm } from '#lib/service/testing/swarm.ts'
 
 const names = [
   ...['daemon', 'entrypoint', 'env', 'healthcheck', 'memory', 'unhealthy', 'user'],

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasDocker, ownDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { ownDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { hasDocker } from '#lib/service/testing/has-docker.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 
 describe.skipIf(!hasDocker)('a service with a container engine', () => {

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BlueprintCreate } from '#lib/contract/blueprints.ts'
 import type { DevboxCreate } from '#lib/contract/devboxes.ts'
+import { runsLongSwarmTests } from '#lib/service/testing/has-swarm.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { ownSwarm, runsLongSwarmTests } from '#lib/service/testing/swarm.ts'
+import { ownSwarm } from '#lib/service/testing/swarm.ts'
 import { ifMissing } from '../container/engine-api.ts'
 
 describe.runIf(runsLongSwarmTests)('disks in a swarm', () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NetworkPolicyCreate } from '#lib/contract/network-policies.ts'
+import { runsLongSwarmTests } from '#lib/service/testing/has-swarm.ts'
 import { startOwnServer } from '#lib/service/testing/neighbor.ts'
 import { startOutside } from '#lib/service/testing/outside.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { runsLongSwarmTests, sharedSwarm } from '#lib/service/testing/swarm.ts'
+import { sharedSwarm } from '#lib/service/testing/swarm.ts'
 
 type Swarm = Awaited<ReturnType<typeof sharedSwarm>>
 
