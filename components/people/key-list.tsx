@@ -141,8 +141,11 @@ export const PersonalKeyList = ({ role }: { role: Role }) => {
         filters={
           <>
             <p className="mb-3 max-w-prose text-muted">
-              Scripts use a personal key to act in your name through this console. <ServiceKeys /> belong to the account
-              and work without the console.
+              Scripts use a personal key to act in your name through this console.{' '}
+              <TextLink href={paths.apiKeys()} className="underline">
+                API keys of the service
+              </TextLink>{' '}
+              belong to the account and work without the console.
             </p>
             <FilterBar list={list} search="Search keys" />
           </>
@@ -174,8 +177,6 @@ export const PersonalKeyList = ({ role }: { role: Role }) => {
     </>
   )
 }
-
-const ServiceKeys = () => <TextLink href={paths.apiKeys()}>API keys of the service</TextLink>
 
 /** Mount on open. */
 const RevokeKey = ({ of: { id, name }, onClose }: { of: PersonalKey; onClose: () => void }) => {

@@ -87,7 +87,9 @@ const Use = ({ storage }: { storage: Storage }) => {
       )}
       <p className="max-w-prose text-muted">
         {keptText(keep_ended_seconds)} Disks of devboxes don’t count.{' '}
-        <TextLink href={paths.doc('recovery', 'retention')}>More about retention</TextLink>
+        <TextLink href={paths.doc('recovery', 'retention')} className="underline">
+          More about retention
+        </TextLink>
       </p>
       <p className="text-muted">To see what can be deleted now, run on the service’s host:</p>
       <CommandBlock
