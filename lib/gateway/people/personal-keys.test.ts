@@ -26,7 +26,7 @@ const rules: RoleRules = {
 const writeRules = async (content: RoleRules) => {
   writeFileSync(`${file}.new`, JSON.stringify(content))
   renameSync(`${file}.new`, file)
-  await vi.waitFor(() => expect(roleRules()).toEqual(content))
+  await vi.waitFor(() => expect(roleRules()).toEqual(content), 10_000)
 }
 
 let service: TestService
