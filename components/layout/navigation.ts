@@ -65,13 +65,13 @@ export const destinations: readonly Destination[] = [
 
 /** Pages below Settings, in the order of its own navigation. */
 export const settingsDestinations: readonly Omit<Destination, 'keys'>[] = [
-  { label: 'Secrets', href: paths.secrets(), icon: KeyRound, needs: 'secrets.list' },
-  { label: 'Network policies', href: paths.networkPolicies(), icon: ShieldCheck, needs: 'networkPolicies.list' },
   { label: 'API keys', href: paths.apiKeys(), icon: KeySquare },
-  { label: 'Gateways', href: paths.gateways(), icon: Router, needs: 'gatewayConfigs.list' },
-  { label: 'MCP servers', href: paths.mcpServers(), icon: Plug, needs: 'mcpConfigs.list' },
   { label: 'Personal keys', href: paths.personalKeys(), icon: FileKey },
   { label: 'Sessions', href: paths.sessions(), icon: MonitorSmartphone },
+  { label: 'Secrets', href: paths.secrets(), icon: KeyRound, needs: 'secrets.list' },
+  { label: 'Network policies', href: paths.networkPolicies(), icon: ShieldCheck, needs: 'networkPolicies.list' },
+  { label: 'Gateways', href: paths.gateways(), icon: Router, needs: 'gatewayConfigs.list' },
+  { label: 'MCP servers', href: paths.mcpServers(), icon: Plug, needs: 'mcpConfigs.list' },
 ]
 
 /** Without those that the service has nothing for. */
