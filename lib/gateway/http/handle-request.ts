@@ -12,6 +12,11 @@ export class HttpError extends Error {
   readonly retryAfterSeconds: number | undefined
   readonly headers: Record<string, string>
 
+  /** Next bundles this module more than once, and each copy must recognize the errors of the others. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'HttpError'
+  }
+
   constructor(
     code: ErrorCode,
     message: string,
