@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request as send } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -254,6 +254,19 @@ describe('rules', () => {
       .toContain('stay in force')
     writeRules({ ...rules, rules: [] })
     await expect.poll(() => roleNow(cookie)).toBe(401)
+  })
+
+  it('stay in force while the file cannot even be looked up', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const cookie = await signedIn('everyone')
+    rmSync(file)
+    symlinkSync(file, file)
+    await expect
+      .poll(async () => {
+        expect(await roleNow(cookie)).toBe('viewer')
+        return String(logged.mock.calls)
+      })
+      .toContain('stay in force')
   })
 
   it('end a live connection when they change its role', async () => {

@@ -38,8 +38,12 @@ export const roleRules = (now = Date.now()): RoleRules | undefined => {
 
 /** Replacing the file changes the inode, editing it the time. */
 const versionOf = (file: string): string => {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : 'missing'
+  try {
+    const { ino, mtimeMs, size } = statSync(file)
+    return `${ino} ${mtimeMs} ${size}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'missing'
+  }
 }
 
 export type RoleHolder = Pick<Session, 'person' | 'groups' | 'account' | 'personal_key'>
