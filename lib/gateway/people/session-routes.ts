@@ -14,12 +14,13 @@ import { accountOf, type StoredSession, sessionStore } from './session-store.ts'
 export const handleSessions = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const [, , , given, ...more] = new URL(request.url).pathname.split('/')
-    const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
-    if (more.length > 0 || (given !== undefined && request.method === 'GET'))
-      throw new HttpError('not_found', 'Not found')
+    // A HEAD request arrives here, too.
+    const isEnding = request.method === 'DELETE'
+    const session = await requireCaller(request, isEnding ? 'write' : 'read')
+    if (more.length > 0 || (given !== undefined && !isEnding)) throw new HttpError('not_found', 'Not found')
     const all = visibleTo(session)
     const others = all.filter((each) => isOwn(each, session) && each.id !== session.sid)
-    if (request.method === 'GET')
+    if (!isEnding)
       return json({
         sessions: all.slice(0, maxListedSessions).map(({ account: _, owner, expires_ms: __, ...each }) => ({
           ...each,

@@ -169,6 +169,14 @@ describe('DELETE /api/sessions', () => {
     expect((await gateway.ask(operator, 'DELETE', `/api/sessions/${id}`)).body.message).toMatch(/ended already/)
   })
 
+  it('is not what a HEAD request does', async () => {
+    const ann = newPerson()
+    const [here, there] = [await signedIn(ann), await signedIn(ann)]
+    const headers = { origin: gateway.url }
+    expect((await gateway.fetch('/api/sessions', { method: 'HEAD', cookie: here, headers })).status).toBe(200)
+    expect(await statusOf(there)).toBe(200)
+  })
+
   it('refuses other sites', async () => {
     const cookie = await signedIn(newPerson())
     const response = await gateway.fetch('/api/sessions', {
