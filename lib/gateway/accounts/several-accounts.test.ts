@@ -155,6 +155,9 @@ it('allows five accounts', async () => {
   expect(refused.status).toBe(409)
   expect((await refused.json()).message).toContain('sign out of one first')
   expect(await browser.who()).toMatchObject({ account: { id: 'five' } })
+  await browser.signIn('six', false)
+  // The refused one never was a session.
+  expect((await (await browser.ask('GET', '/api/sessions')).json()).total_count).toBe(1)
 })
 
 describe('a page of an account the browser is no longer signed in to', () => {

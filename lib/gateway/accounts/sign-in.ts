@@ -61,13 +61,14 @@ export const signedInResponse = async (
   const before = await sessionOf(header)
   const kept = before ? await otherSessions(header, before) : []
   const same = kept.find((each) => each.account.id === account.id)
+  const others = kept.filter((each) => each !== same)
+  const isAdded = add && before !== undefined && before.account.id !== account.id
+  if (isAdded && others.length >= maxOtherAccounts)
+    throw new HttpError('conflict', `${maxOtherAccounts + 1} accounts are signed in already; sign out of one first`)
   const session = newSession(account, apiKey, { browser: before?.browser, person, groups })
   if (person !== undefined) rememberGroups(person, groups ?? [])
   const cookies = [await sessionCookie(header, session)]
-  const others = kept.filter((each) => each !== same)
-  if (add && before && before.account.id !== account.id) {
-    if (others.length >= maxOtherAccounts)
-      throw new HttpError('conflict', `${maxOtherAccounts + 1} accounts are signed in already; sign out of one first`)
+  if (isAdded) {
     // Older sessions have no browser id.
     const staying = { ...before, browser: session.browser, renewed_at: Date.now() }
     cookies.push(await sessionCookie(header, staying, 'other'))
