@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { sealData, unsealData } from 'iron-session'
+import { hasRole } from '#lib/protocol/roles.ts'
 import { revokedSessions } from '../accounts/revoked-sessions.ts'
 import { openingSecrets, sealingSecret } from '../accounts/sealing.ts'
 import { type Session, sessionExpiryMs } from '../accounts/types.ts'
@@ -77,8 +78,9 @@ class FollowStore {
       ttl: 0,
     })
     if (!token || !session || session.service !== serviceIdentity()) return undefined
-    if (sessionExpiryMs(session) <= now || revokedSessions().find(session.sid) || roleOf(session) === null)
-      return undefined
+    if (sessionExpiryMs(session) <= now || revokedSessions().find(session.sid)) return undefined
+    // A viewer could not open the terminal for the link's visitors.
+    if (!hasRole(roleOf(session) ?? 'viewer', 'member')) return undefined
     return {
       account_id: String(row.account_id),
       devbox_id: String(row.devbox_id),

@@ -2,9 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Role } from '#lib/protocol/roles.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import type { TestService } from '#lib/service/testing/service.ts'
+import { newSession, sessionCookie } from '../accounts/session-cookie.ts'
+import type { RoleRules } from '../people/role-rules.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { followStore } from './follow-store.ts'
 import { startTerminals, TestPage, until } from './testing.ts'
 
 let service: TestService
@@ -179,5 +183,24 @@ describe('a read-only link', () => {
     await gateway.fetch('/api/session', { method: 'DELETE', cookie: same(leaving) })
     expect((await follow(endedToken).refused()).status).toBe(404)
     await after.leave()
+  })
+
+  it('ends when its maker became a viewer while the console was away', async () => {
+    const restart = async (role: Role) => {
+      const rules: RoleRules = { claim: 'groups', default: role, rules: [] }
+      await gateway.close()
+      gateway = await startConsole({ url: service.url }, { dataDir, roles: { file: '/nowhere/roles.json', rules } })
+    }
+    await restart('member')
+    const header = (name: string) => (name === 'host' ? new URL(gateway.url).host : null)
+    const account = await service.client.accounts.me()
+    const session = newSession(account, service.key, { person: 'ann', groups: [] })
+    const token = await linkOf(await open('fallen', (await sessionCookie(header, session)).split(';')[0]))
+    const target = { account_id: account.id, devbox_id: devboxId, name: 'fallen' }
+    await until(async () => expect(await followStore().of(target)).toBeDefined())
+    await restart('member')
+    expect((await gateway.fetch(`/api/follow/${token}`)).status).toBe(200)
+    await restart('viewer')
+    expect((await gateway.fetch(`/api/follow/${token}`)).status).toBe(404)
   })
 })
