@@ -56,8 +56,9 @@ const start = async (): Promise<void> => {
   server.on('connection', (socket: Socket) => connections.add(socket.once('close', () => connections.delete(socket))))
   server.on('clientError', onClientError)
   server.on('request', respondStarting)
-  // First, so that a port conflict fails before anything is built or started.
-  const port = await listen(server, config)
+  // First, so that a port conflict fails before anything is built or started. One of several consoles listens once it is
+  // ready: until then, the proxy uses the others.
+  const port = config.store ? config.port : await listen(server, config)
   const origins = ownOrigins(config, port)
   const address = config.publicOrigins[0] ?? origins[0] ?? ''
 
@@ -130,6 +131,8 @@ const start = async (): Promise<void> => {
   })
 
   let ending = new AbortController()
+  if (config.store) await listen(server, config)
+
   // Another console takes over before the connections here are drained.
   shutdownSteps.unshift(
     () => ending.abort(),
@@ -241,6 +244,7 @@ const buildIfStale = async (logFile: string): Promise<void> => {
 }
 
 const drain = async (server: Server): Promise<void> => {
+  if (!server.listening) return
   const closed = once(server, 'close')
   server.close()
   otherLoopback?.close()

@@ -151,6 +151,8 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
     await page.keyboard.type('echo "still $held"\n')
     await expect.poll(() => screenText(page)).toContain('still 42')
     await expect.poll(() => answers.length).toBeGreaterThan(killedAfter + 20)
+    // Until it is ready, nginx keeps to the other one.
+    await startConsole(ports[0])
   } finally {
     // Otherwise a failure would leave the calls running without end.
     isLoading = false
@@ -158,8 +160,7 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
   }
   expect(answers.filter(({ status }) => status !== 200)).toEqual([])
 
-  // The console that comes back no longer leads, and serves both what it forwards and what it reads itself.
-  await startConsole(ports[0])
+  // The console that came back no longer leads, and serves both what it forwards and what it reads itself.
   expect((await ask(ports[0], cookie, 'POST', '/api/alerts/drills', { devbox_id: id, in_seconds: 600 })).status).toBe(
     200,
   )
