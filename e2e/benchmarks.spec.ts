@@ -171,7 +171,7 @@ test('the first screen of a job has its verdict, agents and failures, with a lin
   await dialog.getByLabel('Note').fill('Reads the answer of the task before')
   await dialog.getByRole('button', { name: 'Exclude' }).click()
   const exclusions = page.getByRole('region', { name: 'Exclusions' })
-  await expect(exclusions).toContainText('2 attempts excluded: figures are without them.')
+  await expect(exclusions).toContainText('2 attempts excluded from the figures.')
   // (0.5 + 0) / 2 instead of 0.5 / 4
   const guesser = agents.getByRole('row', { name: /guesser/ })
   await expect(guesser).toContainText('0.250 (n = 2)')
@@ -202,7 +202,7 @@ test('the first screen of a job has its verdict, agents and failures, with a lin
   await sheet.getByRole('button', { name: /^Include again/ }).press('Enter')
   await expect(sheet.getByRole('list', { name: 'Exclusions of this attempt' })).toHaveCount(0)
   await page.keyboard.press('Escape')
-  await expect(exclusions).toContainText('2 attempts excluded: figures are without them.')
+  await expect(exclusions).toContainText('2 attempts excluded from the figures.')
 })
 
 test('job errors point at their lines; the job is created and followed to its end', async ({

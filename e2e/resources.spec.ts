@@ -78,7 +78,7 @@ test('a network policy is created, edited and deleted, and its rules are checked
 
   await page.getByRole('button', { name: 'registries', exact: true }).click()
   await expect(dialog).toContainText('10.12.0.0/16 443, 8000-8100/tcp')
-  await expect(dialog.getByText('None that has not ended')).toBeVisible()
+  await expect(dialog.getByText('No active devboxes')).toBeVisible()
   await dialog.getByRole('button', { name: 'Edit network policy' }).click()
   const form = page.getByRole('dialog', { name: 'Edit network policy' })
   await form.getByRole('combobox', { name: 'Outgoing connections' }).selectOption('All')

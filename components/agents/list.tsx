@@ -108,7 +108,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
     needs: 'agents.delete',
     done: 'Deleted',
     failed: "Couldn't delete every agent",
-    consequence: (count) => `Deletes ${count}. Devboxes keep the agents that are installed in them.`,
+    consequence: (count) => `Deletes ${count}. Devboxes keep agents that are already installed.`,
     isDestructive: true,
     isEligible: (agent) => deleteRefusal(agent) === null,
     act: async ({ id }) => {
@@ -228,7 +228,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
         <DeleteRecordDialog
           noun="agent"
           record={shown.agent}
-          consequence="Devboxes keep the agent where it is installed. New ones can't mount it."
+          consequence="Devboxes that have it installed keep it. New ones can't mount it."
           mutation={agentMutations.delete()}
           onDeleted={() => {
             list.release()

@@ -31,9 +31,7 @@ export const ApiKeysPage = ({ serviceUrl, isEmbedded }: { serviceUrl: string; is
             <CommandBlock label="command to revoke a key" command="npm run service -- keys revoke KEY_ID" />
           </>
         ) : (
-          <p className="max-w-prose text-muted">
-            The API has no list of keys. Revoke keys where the service manages them.
-          </p>
+          <p className="max-w-prose text-muted">The API can't list keys. Revoke keys where the service manages them.</p>
         )}
       </Section>
     </div>

@@ -191,7 +191,7 @@ const columns: Column<BenchmarkJob>[] = [
       priority: 5,
       width: '7.5rem',
       align: 'right',
-      title: 'Of the longest run',
+      title: 'Duration of the longest run',
       export: { longest_run_ms: longestRunMs },
     },
   },

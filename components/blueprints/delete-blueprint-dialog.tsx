@@ -27,7 +27,7 @@ export const DeleteBlueprintDialog = ({ blueprint, onDeleted, onClose }: DeleteB
       consequence={
         isBuilding(blueprint.status)
           ? 'Stops the build and deletes its image.'
-          : 'Deletes this build and its image. Other builds of the same name stay.'
+          : 'Deletes this build and its image. Other builds with the same name are kept.'
       }
       confirmLabel="Delete blueprint"
       busy={remove.isPending}

@@ -118,7 +118,7 @@ export const BlueprintList = ({ serviceUrl, savedColumns }: BlueprintListProps) 
     needs: 'blueprints.delete',
     done: 'Deleted',
     failed: "Couldn't delete every blueprint",
-    consequence: (count) => `Deletes ${count}. Blueprints that others or running devboxes depend on stay.`,
+    consequence: (count) => `Deletes ${count}. Blueprints that others or running devboxes depend on are kept.`,
     isDestructive: true,
     isEligible: (blueprint) => deleteRefusal(blueprint) === null,
     act: async ({ id }) => {

@@ -80,7 +80,7 @@ it('says why nodes can’t be drained', () => {
 
 it('shows a cluster without a registry, without nodes, and no cluster', () => {
   show(clusterOf({ registry: null, nodes: [], waiting_devboxes: 2 }))
-  expect(screen.getByText(/None: the disk of a devbox stays on its node/)).toBeTruthy()
+  expect(screen.getByText(/None\. A devbox’s disk stays on its node/)).toBeTruthy()
   expect(screen.getByText('No nodes reported')).toBeTruthy()
   expect(screen.getByText('2 devboxes are waiting for a node')).toBeTruthy()
   cleanup()

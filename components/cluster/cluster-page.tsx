@@ -66,7 +66,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
     return (
       <EmptyState icon={Server} title="This service has no cluster">
         {support === 'no'
-          ? 'It doesn’t report on which machines its devboxes run.'
+          ? 'It doesn’t report which machines its devboxes run on.'
           : 'Its devboxes run on one machine. To run them on several, start the service with the engine swarm.'}
       </EmptyState>
     )
@@ -149,7 +149,7 @@ const ManagerProblem = ({ cluster: { problem, problem_since_ms } }: { cluster: C
       }
     >
       <VisibleText max={300}>{problem}</VisibleText>. Running devboxes continue; none can be created or resumed until it
-      responds. The nodes below are as of then.
+      responds. The nodes below may be out of date.
     </Banner>
   )
 
@@ -231,7 +231,7 @@ const Summary = ({ cluster: { nodes, registry, placement } }: { cluster: Cluster
             {registry}
           </VisibleText>
         ) : (
-          'None: the disk of a devbox stays on its node, so it can only be resumed there'
+          'None. A devbox’s disk stays on its node, so the devbox can only be resumed there'
         )}
       </Fact>
       {placement.length > 0 && (

@@ -213,7 +213,7 @@ const CommandList = ({ devbox, log, actions }: CommandListProps) => {
             fromFilesTab.length > 0 &&
             ` · ${formatCount(fromFilesTab.length)} from the Files tab hidden`}
           {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} not kept`}
-          {log.unnamed > 0 && ` · ${formatCount(log.unnamed)} without an id, in the log only`}
+          {log.unnamed > 0 && ` · ${formatCount(log.unnamed)} without an ID, in the log only`}
         </p>
         <p role="status">
           <LogStatus log={log} />

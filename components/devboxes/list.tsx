@@ -391,7 +391,7 @@ const useBulkActions = (): BulkAction<Devbox>[] => {
       done: 'Suspending',
       failed: "Couldn't suspend every devbox",
       consequence: (count) =>
-        `Ends the processes and terminals of ${count} now. Disks are kept, and the devboxes can be resumed.`,
+        `Stops the processes and terminals of ${count} now. Disks are kept, and the devboxes can be resumed.`,
       isEligible: ({ status }) => devboxRefusal('suspend', status) === null,
       act: ({ id }) => suspend.mutateAsync(id),
     },

@@ -93,7 +93,7 @@ export const ConfigList = <
     needs: `${kind.resource}.delete`,
     done: 'Deleted',
     failed: `Couldn't delete every ${noun}`,
-    consequence: (count) => `Deletes ${count}. Requests of devboxes that use them fail from then on.`,
+    consequence: (count) => `Deletes ${count}. Requests from devboxes that use them will fail.`,
     isDestructive: true,
     isEligible: () => true,
     act: async ({ id }) => {
@@ -186,7 +186,7 @@ export const ConfigList = <
         <DeleteRecordDialog
           noun={noun}
           record={shown.config}
-          consequence={`Requests of devboxes that use the ${noun} fail from then on.`}
+          consequence={`Requests from devboxes that use the ${noun} will fail.`}
           mutation={kind.remove()}
           onDeleted={() => {
             list.release()

@@ -36,18 +36,18 @@ test('a planned stop says what it waits for, and what restarts or stays', () => 
       devboxes_staying: 1,
     }),
   ).toEqual([
-    'Waiting for 1 command, 2 shells in use, 12 trials, 1 scoring, and 2 builds; what still runs at the deadline is interrupted.',
-    '2 devboxes will start again with their disks; their shells end.',
+    'Waiting for 1 command, 2 shells in use, 12 trials, 1 scoring, and 2 builds; anything still running at the deadline is interrupted.',
+    '2 devboxes will restart with their disks; their shells end.',
     '1 devbox keeps running.',
   ])
   expect(effectTexts({ ...stop, devboxes_restarting: 1 })).toEqual([
-    '1 devbox will start again with its disk; its shells end.',
+    '1 devbox will restart with its disk; its shells end.',
   ])
 })
 
 test('running work has a label, also of an unknown kind, and a shell says why it counts', () => {
   expect(['trial', 'migration'].map((kind) => workLabel({ kind, id: 'x' }))).toEqual(['Trial of', 'migration'])
   expect(shellUse({ kind: 'shell', id: 'main', program: 'vim' })).toBe('running vim')
-  expect(shellUse({ kind: 'shell', id: 'main' })).toBe('used in the last minutes')
+  expect(shellUse({ kind: 'shell', id: 'main' })).toBe('used recently')
   expect(shellUse({ kind: 'command', id: 'x' })).toBeUndefined()
 })

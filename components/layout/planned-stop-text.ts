@@ -23,11 +23,13 @@ export const effectTexts = (stop: PlannedStop): string[] => {
   const { devboxes_restarting: restarting, devboxes_staying: staying } = stop
   return [
     ...(running.length > 0
-      ? [`Waiting for ${new Intl.ListFormat('en').format(running)}; what still runs at the deadline is interrupted.`]
+      ? [
+          `Waiting for ${new Intl.ListFormat('en').format(running)}; anything still running at the deadline is interrupted.`,
+        ]
       : []),
     ...(restarting > 0
       ? [
-          `${formatCountOf(restarting, 'devbox', 'devboxes')} will start again with ${restarting === 1 ? 'its disk; its' : 'their disks; their'} shells end.`,
+          `${formatCountOf(restarting, 'devbox', 'devboxes')} will restart with ${restarting === 1 ? 'its disk; its' : 'their disks; their'} shells end.`,
         ]
       : []),
     ...(staying > 0 ? [`${formatCountOf(staying, 'devbox keeps', 'devboxes keep')} running.`] : []),
@@ -47,4 +49,4 @@ export const workLabel = ({ kind }: RunningWork): string => labels[kind] ?? kind
 
 /** Why a shell counts as work; undefined for other work. */
 export const shellUse = ({ kind, program }: RunningWork): string | undefined =>
-  kind === 'shell' ? (program ? `running ${program}` : 'used in the last minutes') : undefined
+  kind === 'shell' ? (program ? `running ${program}` : 'used recently') : undefined

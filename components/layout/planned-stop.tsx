@@ -54,7 +54,7 @@ const StopDetails = ({ stop: { running = [], restarting = [], ...stop } }: { sto
   const hidden = commands + shells + trials + scorings + snapshots + builds - running.length
   return (
     <details>
-      <summary className="w-fit font-medium">Running work and devboxes that start again</summary>
+      <summary className="w-fit font-medium">Running work and devboxes that will restart</summary>
       <Scrolled className="max-h-60 space-y-2 overflow-y-auto pt-1">
         {running.length > 0 && (
           <ul className="space-y-0.5">
@@ -69,7 +69,7 @@ const StopDetails = ({ stop: { running = [], restarting = [], ...stop } }: { sto
         )}
         {restarting.length > 0 && (
           <p>
-            Start again:{' '}
+            Will restart:{' '}
             {restarting.map(({ id, name }, index) => (
               <span key={id}>
                 {index > 0 && ', '}

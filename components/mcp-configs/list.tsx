@@ -34,7 +34,7 @@ const kind = {
   remove: mcpMutations.delete,
   columns: [toolsColumn],
   intro:
-    'An MCP server gives agents in devboxes tools. The service adds the credential and allows the listed tools only.',
+    'An MCP server gives tools to agents in devboxes. The service adds the credential and allows only the listed tools.',
   sample: {
     path: '/v1/mcp-configs',
     method: 'mcpConfigs.create',

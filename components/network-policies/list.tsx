@@ -75,7 +75,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
     needs: 'networkPolicies.delete',
     done: 'Deleted',
     failed: "Couldn't delete every network policy",
-    consequence: (count) => `Deletes ${count}. Policies that a devbox uses stay.`,
+    consequence: (count) => `Deletes ${count}. Policies in use by a devbox are kept.`,
     isDestructive: true,
     isEligible: () => true,
     act: async ({ id }) => {
@@ -170,7 +170,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
         <DeleteRecordDialog
           noun="network policy"
           record={shown.policy}
-          consequence="The service keeps a policy that a devbox uses. Blueprints that name it can't be built any more."
+          consequence="A policy in use by a devbox can't be deleted. Blueprints that name it can no longer be built."
           mutation={policyMutations.delete()}
           onDeleted={() => {
             list.release()

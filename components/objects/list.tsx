@@ -102,7 +102,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
     needs: 'objects.delete',
     done: 'Deleted',
     failed: "Couldn't delete every object",
-    consequence: (count) => `Deletes ${count} with their content. Devboxes keep the copies that were mounted in them.`,
+    consequence: (count) => `Deletes ${count} with their content. Devboxes keep their mounted copies.`,
     isDestructive: true,
     isEligible: ({ state }) => state !== 'DELETED',
     act: async ({ id }) => {
@@ -229,7 +229,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
         <DeleteRecordDialog
           noun="object"
           record={shown.object}
-          consequence="Deletes its content. Devboxes keep the copies that were mounted in them."
+          consequence="Deletes its content. Devboxes keep their mounted copies."
           mutation={objectMutations.delete()}
           onDeleted={() => {
             list.release()

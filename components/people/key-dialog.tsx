@@ -35,7 +35,7 @@ export const KeyDialog = ({ ownRole, onClose }: { ownRole: Role; onClose: () => 
       open
       onOpenChange={onClose}
       title="Create personal key"
-      description="Requests with the key act in your name, with the lower of its role and yours."
+      description="Requests with the key act in your name, with its role or yours, whichever is lower."
       submitLabel="Create key"
       losesInput
       busy={create.isPending}

@@ -49,8 +49,7 @@ interface UsersProps {
 
 const Users = ({ users, devboxes, has_more }: UsersProps) => {
   const among = has_more ? `Among the latest ${formatCountOf(devboxes.length, 'devbox', 'devboxes')}` : ''
-  if (users.length === 0)
-    return <p className="text-muted">{among ? `${among}: none that has not ended` : 'None that has not ended'}</p>
+  if (users.length === 0) return <p className="text-muted">{among ? `${among}: none active` : 'No active devboxes'}</p>
   return (
     <>
       <ul aria-label="Devboxes that use it" className="divide-y divide-line rounded-md border border-line">

@@ -48,8 +48,8 @@ export const DeleteSecretDialog = ({ secret: { name }, onDeleted, onClose }: Del
 
 const Dependents = ({ name }: { name: string }) => {
   const { query, isUnknown } = useSecretUsage(name)
-  if (isUnknown) return <p>Devboxes that use it start without the variable from then on.</p>
-  if (query.error) return <p>Couldn't check what uses it. Devboxes that do start without the variable from then on.</p>
+  if (isUnknown) return <p>Devboxes that use it will start without the variable.</p>
+  if (query.error) return <p>Couldn't check what uses it. Devboxes that use it will start without the variable.</p>
   if (!query.data) return <p className="text-muted">Checking what uses it</p>
   const used = usersText(query.data)
   if (used === '') return <p>Nothing uses it.</p>

@@ -83,7 +83,7 @@ export const SecretList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
     done: 'Deleted',
     failed: "Couldn't delete every secret",
     consequence: (count) =>
-      `Deletes ${count} with their values. Devboxes that use them start without the variables from then on.`,
+      `Deletes ${count} with their values. Devboxes that use them will start without the variables.`,
     isDestructive: true,
     isEligible: () => true,
     act: ({ name }) => remove.mutateAsync(name),

@@ -210,7 +210,7 @@ const checkClock = (offsetMs: number): string => {
   const seconds = Math.round(Math.abs(offsetMs) / 1000)
   throw new Failed(
     `The service’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    'Devdeck shows times by the service’s clock. Synchronize both machines with network time.',
+    'Devdeck shows times by the service’s clock. Synchronize the clocks of both machines.',
   )
 }
 

@@ -61,7 +61,7 @@ export const ServiceSupportPage = ({
     <>
       <PageHeader
         title="What this service offers"
-        description="Pages hide or disable what the service is known to lack."
+        description="Pages hide or disable operations that the service doesn't offer."
       />
       {query.error && !support && (
         <ErrorState title="Couldn't load what the service offers" error={query.error} query={query} />

@@ -15,7 +15,7 @@ export const ShareLinkSettings = () => {
       <p className="max-w-prose text-muted">
         {data && !data.enabled
           ? 'Links are turned off on this console (DEVDECK_SHARES=off).'
-          : 'Links of this account to benchmark reports that need no account. Create one with Share on a job, comparison or trend.'}
+          : "Public links to this account's benchmark reports. Create one with Share on a job, comparison or trend."}
       </p>
       {error && !data && <ErrorState compact title="Could not load links" error={error} query={query} />}
       {data && data.shares.length > 0 ? (

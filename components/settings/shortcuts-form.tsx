@@ -71,7 +71,7 @@ export const ShortcutsForm = () => {
         open={isResetting}
         onOpenChange={setIsResetting}
         title="Reset all shortcuts?"
-        consequence="Every shortcut gets its default keys again, in this browser."
+        consequence="Resets all shortcuts to their default keys in this browser."
         confirmLabel="Reset all shortcuts"
         onConfirm={() => {
           chosenKeys.save({})

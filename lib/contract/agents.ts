@@ -20,7 +20,7 @@ export const AgentSource = z
     git: z.nullish(z.object({ repository: Argument, ref: z.nullish(Argument), agent_setup })),
     object: z.nullish(z.object({ object_id: z.string(), agent_setup })),
   })
-  .check(z.refine((source) => Boolean(source[source.type]), 'must have the configuration of its type'))
+  .check(z.refine((source) => Boolean(source[source.type]), 'must include the configuration of its type'))
 export type AgentSource = z.infer<typeof AgentSource>
 
 export const Agent = z.object({

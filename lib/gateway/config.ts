@@ -146,7 +146,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     )
   if (environment.DEVDECK_BASE_PATH)
     problems.push(
-      'DEVDECK_BASE_PATH is not supported: the console needs a host name of its own, such as devdeck.example.com',
+      'DEVDECK_BASE_PATH is not supported: the console needs its own host name, such as devdeck.example.com',
     )
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 

@@ -56,7 +56,7 @@ it('opens databases for its own user alone, whatever the umask', () => {
 it('refuses a folder that everyone on the machine shares', () => {
   chmodSync(folder, 0o1777)
   expect(() => readConfig({ DEVDECK_DATA_DIR: folder })).toThrow(
-    `DEVDECK_DATA_DIR ${folder} cannot be used: other users share it; name a folder of its own`,
+    `DEVDECK_DATA_DIR ${folder} cannot be used: other users share it; choose a dedicated folder`,
   )
   expect(modeOf(folder)).toBe('1777')
 })

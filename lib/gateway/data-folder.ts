@@ -10,7 +10,7 @@ const consoleFiles = /^(session-secret|push-keys|\w+\.sqlite(-wal|-shm|-journal)
 export const makeDataFolder = (path: string): void => {
   makeDir(path)
   // Shared folders such as /tmp have the sticky bit.
-  if (statSync(path).mode & 0o1000) throw new Error('other users share it; name a folder of its own')
+  if (statSync(path).mode & 0o1000) throw new Error('other users share it; choose a dedicated folder')
   chmodSync(path, 0o700)
   for (const name of readdirSync(path)) {
     if (consoleFiles.test(name)) chmodSync(join(path, name), 0o600)

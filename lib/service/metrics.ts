@@ -65,7 +65,7 @@ export const startMetrics = async (
     'state',
     'SELECT state AS label, count(*) AS total FROM benchmark_jobs WHERE end_time_ms IS NULL GROUP BY 1',
   )
-  countOf('trials', 'Trials that run.', 'SELECT count(*) AS total FROM scenario_runs WHERE end_time_ms IS NULL')
+  countOf('trials', 'Running trials.', 'SELECT count(*) AS total FROM scenario_runs WHERE end_time_ms IS NULL')
   countOf('evictions_pending', 'Announced evictions.', 'SELECT count(*) AS total FROM evictions')
   gauge('stored_bytes', 'Stored bytes by account and kind.', ['account', 'kind'], (each) => {
     for (const account of quota.accounts())

@@ -162,7 +162,7 @@ describe.each([
     expect(await result(id, flooding)).toEqual({ status: 0, stdout: numbers(1_000_000), stderr: 'end\n' })
     // As it stops, for which it doesn't wait for them.
     const drained = await runCommand(['drain', '--for', '10m', '--data-dir', dataDir]).ended
-    expect(drained.stdout).toBe('Nothing is running that the stop would interrupt\nThe service has stopped\n')
+    expect(drained.stdout).toBe('No running work would be interrupted\nThe service has stopped\n')
     const { code, stdout, stderr } = await service.ended
     expect(code).toBe(0)
     expect(stdout + stderr).toContain('1 devbox kept running')

@@ -36,8 +36,8 @@ export const PushAlerts = () => {
         Push notifications
       </h2>
       <p className="text-muted">
-        Announce alerts while no Devdeck tab is open. Without names, a message says only what happens to how many
-        devboxes. Push ends when the browser signs out.
+        Announce alerts while no Devdeck tab is open. Without names, a message contains only the event and the number of
+        devboxes. Push stops when the browser signs out.
       </p>
       {list.data && !isOn && <TurnOn publicKey={list.data.public_key} refusal={refusal} />}
       {subscriptions.length > 0 && (

@@ -347,7 +347,7 @@ const Consequence = ({ job, runs, byRun }: { job: BenchmarkJob; runs: number; by
           : `${formatCount(finished)} of ${formatCount(total)} trials are finished and keep their outcomes; the other ${formatCount(total - finished)} get no score.`}{' '}
         This cannot be undone.
       </p>
-      {byRun && <p>This service has no call that cancels a job, so its runs are canceled one by one.</p>}
+      {byRun && <p>This service can't cancel a whole job, so its runs are canceled one by one.</p>}
     </>
   )
 }

@@ -29,8 +29,7 @@ export const ExclusionStrip = ({ report, name, onChange }: ExclusionStripProps) 
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <Ban aria-hidden className="size-4 shrink-0 text-muted" />
         <p role="status" className="tabular min-w-0 flex-1 basis-60">
-          {excludedText(items)}{' '}
-          {applied ? 'excluded: figures are without them.' : 'excluded, but counted in the figures shown.'}
+          {excludedText(items)} {applied ? 'excluded from the figures.' : 'excluded, but counted in the figures shown.'}
         </p>
         <span className="flex gap-1 print:hidden">
           <Button size="sm" onClick={() => onChange({ exclusions: applied ? 'ignore' : undefined })}>

@@ -94,7 +94,7 @@ describe('the form', () => {
     expect(problems({ files: [file, file] }).files).toBe('a is listed twice')
     expect(problems({ mounts: [{ type: 'object_mount', id: 'obj_1', path: ' ' }] }).mounts).toContain('path')
     expect(problems({ ports: '80, x' })).toEqual({ ports: 'Enter numbers from 1 to 65535' })
-    expect(problems({ uid: '0' })).toEqual({ username: 'Enter the name of the user' })
+    expect(problems({ uid: '0' })).toEqual({ username: 'Enter a user name' })
     expect(problems({ gateways: [{ variable: 'A', config: '', secret: '' }] }).gateways).toContain('row 1')
     expect(problems({ secrets: [{ key: '', value: 'x' }] }).secrets).toContain('no key')
   })

@@ -184,8 +184,8 @@ export const launchParametersOf = (
     fail('ports', 'Enter numbers from 1 to 65535')
   const username = values.username.trim()
   const hasUser = username !== '' || values.uid.trim() !== ''
-  if (hasUser && username === '') fail('username', 'Enter the name of the user')
-  if (hasUser && !/^\d{1,10}$/.test(values.uid.trim())) fail('uid', 'Enter the number of the user')
+  if (hasUser && username === '') fail('username', 'Enter a user name')
+  if (hasUser && !/^\d{1,10}$/.test(values.uid.trim())) fail('uid', 'Enter a user ID')
   const services = wordsOf(values.services)
   const idleSeconds = values.idle ? secondsOf('idleSeconds', maxIdleSeconds) : undefined
   return definedOnly({
@@ -248,7 +248,7 @@ const mountsOf = (rows: readonly MountRow[], fail: (message: string) => void) =>
   const isMissing = (has: (row: MountRow) => unknown) => mounts.findIndex((row) => !has(row)) + 1
   const unnamed = isMissing(({ id }) => id)
   const unplaced = isMissing(({ type, path }) => type === 'agent_mount' || path)
-  if (unnamed) fail(`Select what mount ${unnamed} is of`)
+  if (unnamed) fail(`Select an object or agent for mount ${unnamed}`)
   else if (unplaced) fail(`Enter the path of mount ${unplaced}`)
   if (mounts.length === 0) return undefined
   return mounts.map(({ type, id, path }) =>

@@ -307,7 +307,7 @@ const PasteDialog = ({ question, isBracketed, onAnswer }: PasteDialogProps) => {
             The first {formatCount(previewLength)} of {formatCount(text.length)} characters.
           </p>
         )}
-        {secrets.length > 0 && <p className="text-sm text-muted">What looks like a secret is masked here only.</p>}
+        {secrets.length > 0 && <p className="text-sm text-muted">Likely secrets are masked in this preview only.</p>}
       </div>
     </Dialog>
   )

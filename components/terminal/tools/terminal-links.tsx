@@ -199,7 +199,7 @@ interface LinkListProps {
 const LinkList = ({ targets, onOpen, onClose }: LinkListProps) => (
   <Dialog open onOpenChange={onClose} title="Links on screen" description="Bottom to top.">
     {targets.length === 0 ? (
-      <p className="text-muted">No address, port or file is on the screen now.</p>
+      <p className="text-muted">No links, ports or files on the screen.</p>
     ) : (
       <ul aria-label="Links" className="divide-y divide-line">
         {targets.map((target) => {

@@ -78,8 +78,8 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
       ) : (
         <>
           <p>
-            With a link others can watch this terminal without signing in. They see all that is on its screen and
-            scrollback, and cannot type.
+            Anyone with the link can watch this terminal without signing in. They see its screen and scrollback, but
+            can’t type.
           </p>
           {isAsked && problem && <p className="text-danger">{problem}</p>}
           <Button

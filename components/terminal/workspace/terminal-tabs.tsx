@@ -38,13 +38,13 @@ export const TerminalTabs = ({ workspace, panelId }: { workspace: Workspace; pan
     // Pinned tabs stay left of the others.
     if (!faces[from] || faces[to]?.isPinned !== faces[from].isPinned) return false
     change((now) => moveTab(now, from, to), 'replace')
-    setSaid(`${faces[from].title} is tab ${to + 1} of ${faces.length} now`)
+    setSaid(`${faces[from].title} is now tab ${to + 1} of ${faces.length}`)
     return true
   }
   const pin = (index: number) => {
     const isPinned = !faces[index]?.isPinned
     change((now) => pinTab(now, index, isPinned), 'replace')
-    setSaid(`${faces[index]?.title} is ${isPinned ? 'pinned' : 'not pinned'} now`)
+    setSaid(`${faces[index]?.title} is now ${isPinned ? 'pinned' : 'unpinned'}`)
   }
   const rename = (index: number, label: string | null, byKey: boolean) => {
     if (label !== null) change((now) => renameTab(now, index, label), 'replace')

@@ -56,13 +56,13 @@ export const handleRequest = async (
     if (store?.problem !== undefined)
       throw new HttpError(
         'unavailable',
-        'The shared store of the consoles does not respond, so nothing was changed; try again later',
+        'The consoles’ shared store is not responding, so nothing was changed; try again later',
       )
     const response = await answer(requestId)
     await store?.stored().catch(() => {
       throw new HttpError(
         'unavailable',
-        'The change was made, but the shared store of the consoles does not respond. It will be stored once it does',
+        'The change was made, but the consoles’ shared store is not responding. It will be stored there later',
       )
     })
     return response

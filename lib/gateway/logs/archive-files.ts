@@ -89,7 +89,7 @@ export class ArchiveFiles {
       if (error instanceof HttpError) throw error
       throw new HttpError('bad_upstream', `${file.path} cannot be unpacked: ${(error as Error).message}`)
     }
-    if (sum !== entry.crc32) throw new HttpError('bad_upstream', `${file.path} is damaged: its sum is another`)
+    if (sum !== entry.crc32) throw new HttpError('bad_upstream', `${file.path} is damaged: its checksum doesn't match`)
     if (last) yield last
   }
 }
@@ -111,7 +111,7 @@ const readDirectory = async (zip: ZipFile, limits: ArchiveLimits) => {
     }
     const path = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true)
     if (path.endsWith('/') && entry.uncompressedSize === 0 && nameProblem(path.slice(0, -1)) === null) continue
-    const problem = entries.has(path) ? 'another entry has its name' : (nameProblem(path) ?? kindProblem(entry))
+    const problem = entries.has(path) ? 'another entry has the same name' : (nameProblem(path) ?? kindProblem(entry))
     if (problem !== null) {
       leave(path, problem)
       continue
@@ -135,7 +135,7 @@ const control = /[\x00-\x1f\x7f-\x9f]/
 const nameProblem = (path: string): string | null => {
   if (path === '' || path.length > maxNameLength) return `its name is empty or longer than ${maxNameLength} characters`
   if (validateFileName(path) !== null) return 'its path leaves the archive'
-  if (control.test(path)) return 'its name holds control characters'
+  if (control.test(path)) return 'its name contains control characters'
   return path.split('/').some((part) => part === '' || part === '.') ? 'its name has parts without a name' : null
 }
 
@@ -149,7 +149,7 @@ const kindProblem = ({ versionMadeBy, externalFileAttributes }: Entry): string |
 const whyClosed = (entry: Entry, { fileBytes }: ArchiveLimits): string | null => {
   if (entry.isEncrypted()) return 'is encrypted'
   if (!entry.canDecodeFileData())
-    return `is packed by method ${entry.compressionMethod}, which the console does not know`
+    return `uses compression method ${entry.compressionMethod}, which the console doesn't support`
   if (entry.uncompressedSize <= fileBytes) return null
   return `has ${entry.uncompressedSize} bytes unpacked; the console unpacks files of up to ${fileBytes}`
 }

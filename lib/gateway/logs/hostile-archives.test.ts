@@ -85,7 +85,7 @@ describe('names', () => {
     expect(archive?.left_out.count).toBe(12)
     expect(archive?.left_out.first).toContainEqual({ name: '../up', reason: 'its path leaves the archive' })
     expect(archive?.left_out.first).toContainEqual({ name: 'link', reason: 'it is a link or a device, not a file' })
-    expect(archive?.left_out.first.at(-1)).toEqual({ name: 'good/file.log', reason: 'another entry has its name' })
+    expect(archive?.left_out.first.at(-1)).toEqual({ name: 'good/file.log', reason: 'another entry has the same name' })
     expect(await (await part('good/file.log')).text()).toBe('good/file.log')
     await refused(await part('../up'), 404, 'not_found', /no file \.\.\/up/)
     await refused(await part('/etc/passwd'), 404, 'not_found', /no file/)
@@ -149,7 +149,7 @@ describe('an archive', () => {
     ['cut off', cutOff({ 'content-length': '1000' }), 502, 'bad_upstream', /cut off after \d+ bytes/],
     ['cut off without a length', cutOff({}), 502, 'bad_upstream', /cut off after \d+ bytes/],
     ['HTML', answer(200, { 'content-type': 'text/html' }, '<p>'), 502, 'bad_upstream', /text\/html instead of a zip/],
-    ['a redirect', answer(302, { location: 'http://example.com/' }), 502, 'bad_upstream', /answered 302/],
+    ['a redirect', answer(302, { location: 'http://example.com/' }), 502, 'bad_upstream', /returned 302/],
     [
       'missing',
       answer(404, { 'content-type': 'application/json' }, '{"code":"not_found","message":"no run"}'),

@@ -118,7 +118,7 @@ const download =
         ...bearer(apiKey),
       },
     }).catch(() => {
-      throw new HttpError('unavailable', `The service at ${where} cannot be reached, or did not answer in time`)
+      throw new HttpError('unavailable', `The service at ${where} can't be reached or did not respond in time`)
     })
     const type = response.headers.get('content-type') ?? ''
     const isZip = /^application\/(zip|octet-stream|x-zip-compressed)\b/i.test(type)
@@ -127,7 +127,7 @@ const download =
     await response.body?.cancel()
     throw new HttpError(
       'bad_upstream',
-      `The service answered ${response.status} with ${type || 'no type'} instead of a zip`,
+      `The service returned ${response.status} with ${type || 'no type'} instead of a zip`,
     )
   }
 

@@ -47,7 +47,7 @@ export const startMetrics = async (): Promise<
   observeUpstream(
     new Histogram({
       name: 'devdeck_console_upstream_duration_seconds',
-      help: 'Time until the headers of a response of the service.',
+      help: 'Time until the headers of the service’s response.',
       labelNames: ['method', 'status'],
       buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
       registers: [metrics],

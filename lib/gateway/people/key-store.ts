@@ -114,7 +114,7 @@ export const rememberGroups = (person: string, groups: readonly string[]): void 
     keyStore().setGroups(person, groups)
   } catch (error) {
     logError(
-      `The groups of ${JSON.stringify(person)} could not be stored; their personal keys keep the earlier ones`,
+      `The groups of ${JSON.stringify(person)} could not be stored; their personal keys keep the previous groups`,
       error,
     )
   }

@@ -29,7 +29,7 @@ export const roleRules = (now = Date.now()): RoleRules | undefined => {
   current.version = version
   try {
     current.rules = readRoleRules(roles.file)
-    if (!isFirst) logInfo(`DEVDECK_ROLES ${roles.file} was read again`)
+    if (!isFirst) logInfo(`Reloaded DEVDECK_ROLES ${roles.file}`)
   } catch (error) {
     logError(`DEVDECK_ROLES ${roles.file} ${(error as Error).message}. The previous rules stay in force`)
   }

@@ -16,7 +16,7 @@ const messageOf = (changes: Partial<Alert>[], { event = 'alert.raised' as AlertE
   })
 const titleOf = (...args: Parameters<typeof messageOf>) => messageOf(...args)?.title
 
-it('says what happens to how many devboxes, and names them only if allowed', () => {
+it('gives the event and the number of devboxes, and names them only if allowed', () => {
   expect(titleOf([{ kind: 'eviction' }, { kind: 'eviction' }])).toBe('2 devboxes will be suspended in 5 min')
   expect(titleOf([{ kind: 'end' }])).toBe('1 devbox will be shut down and its disk deleted in 5 min')
   expect(titleOf([{ kind: 'failure' }])).toBe('1 devbox failed')

@@ -88,7 +88,7 @@ export const pushActions: Record<string, AlertAction> = {
 
 const find = ({ book, id }: AlertRequest): PushSubscriptionView => {
   const found = book.receivers.pushes().find((each) => each.id === id)
-  if (!found) throw new HttpError('not_found', 'This browser gets no push notifications of the account')
+  if (!found) throw new HttpError('not_found', 'This browser gets no push notifications for this account')
   return found
 }
 

@@ -28,7 +28,7 @@ const isForLeader = ({ method = '', url = '' }: IncomingMessage): boolean =>
   leadersPaths.test(url) || (url.startsWith('/api/') && !['GET', 'HEAD', 'OPTIONS'].includes(method))
 
 const unavailable = () =>
-  new HttpError('unavailable', 'The console that holds alerts and terminals does not respond; try again', {
+  new HttpError('unavailable', 'The leading console, which holds alerts and terminals, is not responding; try again', {
     retryAfterSeconds: 2,
   })
 

@@ -108,7 +108,7 @@ export class SharedStore implements CurrentStore {
   async stored(): Promise<void> {
     this.#takeAll()
     const late = delay(storedMs, undefined, { signal: this.#closing.signal }).then(() => {
-      throw new Error('the store takes too long')
+      throw new Error('the store did not respond in time')
     })
     late.catch(() => undefined)
     while (this.#unstored.size > 0 || this.#flushing) await Promise.race([this.#flush(), late])
@@ -280,7 +280,7 @@ export class SharedStore implements CurrentStore {
       if (this.#leaving.signal.aborted) return true
       if (!this.leads) {
         this.leads = true
-        logInfo('This console holds the alerts and terminals now')
+        logInfo('This console leads now: it holds alerts and terminals')
         this.#events?.onLead()
       }
       return true
@@ -289,7 +289,7 @@ export class SharedStore implements CurrentStore {
     this.#leaderUrl = leader[0] && String(leader[0].url)
     if (this.leads) {
       this.leads = false
-      logInfo('Another console holds the alerts and terminals now')
+      logInfo('Another console leads now')
       this.#events?.onStepDown()
     }
     return false
@@ -302,7 +302,7 @@ export class SharedStore implements CurrentStore {
   }
 
   #worked(): void {
-    if (this.problem !== undefined) logInfo('The shared store works again')
+    if (this.problem !== undefined) logInfo('The shared store is available again')
     this.problem = undefined
   }
 }

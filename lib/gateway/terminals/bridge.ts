@@ -25,7 +25,7 @@ import { Ending, endingOf } from './upstream.ts'
 import { Viewer, type ViewerOpening } from './viewer.ts'
 
 const maxTerminalsPerAccount = 64
-const tooManyTerminals = `${maxTerminalsPerAccount} terminals of this account are open already; close some`
+const tooManyTerminals = `This account already has ${maxTerminalsPerAccount} open terminals; close some`
 const maxViewers = 32
 const maxFollowers = 20
 const maxScrollback = 10_000
@@ -46,7 +46,7 @@ const admitFollower = async (asked: SocketRequest): Promise<Enter> => {
   const terminal = found.terminal ?? reopen(found.stored, opening)
   if (!terminal) return tooMany(tooManyTerminals, opening)
   if (terminal.viewersOf('followers') >= maxFollowers)
-    return tooMany(`${maxFollowers} follow this terminal already`, opening)
+    return tooMany(`This terminal already has ${maxFollowers} followers`, opening)
   return (viewerOf) => terminal.join(viewerOf(opening))
 }
 
@@ -69,7 +69,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   const opening = openingOf(asked, signedIn)
   const key = keyOf(signedIn.account.id, devboxId, name)
   if ((terminals().get(key)?.viewersOf('signed in') ?? 0) >= maxViewers)
-    return tooMany(`${maxViewers} pages show this terminal already; close some`, opening)
+    return tooMany(`This terminal is already open in ${maxViewers} pages; close some`, opening)
   if (!terminals().has(key) && !freeTerminalSlot(signedIn.account.id)) return tooMany(tooManyTerminals, opening)
 
   return (viewerOf) => {

@@ -128,7 +128,7 @@ describe('a read-only link', () => {
     await Promise.all(crowd.map((each) => each.told({ t: 'ready' })))
     const refused = follow(token)
     expect((await refused.closed).code).toBe(terminalClose.tooMany)
-    expect(refused.last('problem')?.message).toBe('20 follow this terminal already')
+    expect(refused.last('problem')?.message).toBe('This terminal already has 20 followers')
     await Promise.all(crowd.map((each) => each.leave()))
     await writer.leave()
   })

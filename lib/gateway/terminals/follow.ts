@@ -57,7 +57,7 @@ export class FollowLink {
       await followStore().add(this.#digest, { account_id: accountId, devbox_id: devboxId, name, ...made })
       if (!followLinks().has(this.#digest)) followStore().remove(this.#digest)
     } catch (error) {
-      logError('A link to follow a terminal could not be stored and ends with this console', error)
+      logError('A follow link could not be stored; it works only until this console stops', error)
     }
   }
 }

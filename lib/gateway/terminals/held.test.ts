@@ -182,7 +182,7 @@ describe('the number of terminals', () => {
     await until(() => expect(terminals(stalled.registry).size).toBe(64))
     const refused = new TestPage(stalled, '/api/terminals/d/more', { cookie: own })
     expect((await refused.closed).code).toBe(terminalClose.tooMany)
-    expect(refused.last('problem')?.message).toBe('64 terminals of this account are open already; close some')
+    expect(refused.last('problem')?.message).toBe('This account already has 64 open terminals; close some')
     expect(terminals(stalled.registry).size).toBe(64)
     await pages[5]?.leave()
     await until(() => expect([...terminals(stalled.registry).values()].some(({ held }) => held.ends_at_ms)).toBe(true))

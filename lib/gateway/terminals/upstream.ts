@@ -143,7 +143,7 @@ class RefusedUpgrade extends Error {
   readonly status: number
 
   constructor(status: number) {
-    super(`The service answered the WebSocket upgrade with ${status}`)
+    super(`The service responded to the WebSocket upgrade with ${status}`)
     this.status = status
   }
 }

@@ -101,7 +101,7 @@ export class Blueprints {
     if (store.unfinished().filter((id) => store.mustFind(id).account === account).length >= maxUnfinished)
       throw new ServiceError(
         'rate_limited',
-        `At most ${maxUnfinished} builds can wait; try again when some have ended`,
+        `At most ${maxUnfinished} builds can be queued; try again when some have finished`,
         {
           retryAfterSeconds: 30,
         },
@@ -195,7 +195,7 @@ export class Blueprints {
     const folder = this.#folderOf(id)
     for (const name of namesIn(folder))
       if (name !== 'log')
-        await removeFolder(join(folder, name)).catch(logFailure(`Could not delete what blueprint ${id} left behind`))
+        await removeFolder(join(folder, name)).catch(logFailure(`Could not delete leftovers of blueprint ${id}`))
   }
 
   async #removeImage(id: string): Promise<void> {

@@ -462,10 +462,10 @@ import
   --agent-name NAME   Agent name for trials that don't record one (unknown agent)
   --model-name NAME   Model name for trials that don't record one
   --judged-metric KEY  Reward key to use as the score (reward, or the first key)
-  --watch             Keep running, and import each job below DIR when it has ended: its result has an end, or nothing
+  --watch             Keep running, and import each job below DIR when it has ended: its result has an end time, or nothing
                       changed for 10 minutes. A job that continues is imported again
-  --every TIME        Time between two looks at the folder (30s)
-  --once              Look once, then exit
+  --every TIME        Interval between scans of the folder (30s)
+  --once              Scan once, then exit
 
 gate
   --console URL       The console (http://localhost:3000)

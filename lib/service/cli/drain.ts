@@ -46,7 +46,7 @@ const stopAfterWork = async (dataDir: string, wait_seconds: number) => {
   const { deadline_ms, running } = await callOperator<DrainStopped>(dataDir, '/local/stop', { wait_seconds })
   console.log(
     running.length === 0
-      ? 'Nothing is running that the stop would interrupt'
+      ? 'No running work would be interrupted'
       : `Waiting until ${new Date(deadline_ms).toISOString()} for ${countOf(running.length, 'task')} to finish (cancel with drain --cancel):`,
   )
   for (const each of running) console.log(`  ${describe(each)}`)
@@ -74,7 +74,7 @@ const isCanceled = async (dataDir: string): Promise<boolean> => {
 
 const describe = ({ kind, id, name, devbox_id, devbox_name, program }: RunningWork): string => {
   const named = kind === 'shell' || !name ? id : `${quoted(name)} (${id})`
-  const use = kind === 'shell' ? (program ? `, running ${printable(program)}` : ', used in the last minutes') : ''
+  const use = kind === 'shell' ? (program ? `, running ${printable(program)}` : ', used recently') : ''
   const place = devbox_name ? `${quoted(devbox_name)} (${devbox_id})` : devbox_id
   return `${kind} ${named}${place ? ` in ${place}` : ''}${use}`
 }

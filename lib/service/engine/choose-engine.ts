@@ -158,9 +158,9 @@ export const probeEngine = (choice: EngineChoice) => {
 const noContainers = ({ isolation, engine }: EngineChoice, wanted: EngineKind) => {
   const message =
     wanted === 'swarm'
-      ? 'It was made in a swarm; start the service with --engine swarm to use it'
+      ? 'It was created in a swarm; start the service with --engine swarm to use it'
       : engine === 'swarm'
-        ? 'It was made by a container engine, not in the swarm'
+        ? 'It was created by a container engine, not in the swarm'
         : isolation === 'auto' || isolation === 'container'
           ? 'Images require a container engine; start one or name it with --engine'
           : `Images require a container engine, which --isolation ${isolation} turns off`

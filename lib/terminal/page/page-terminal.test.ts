@@ -60,7 +60,7 @@ describe('a terminal session', () => {
     await page.is('refused')
     expect(page.state).toMatchObject({
       connection: { code: 'too_many' },
-      problem: '32 pages show this terminal already; close some',
+      problem: 'This terminal is already open in 32 pages; close some',
     })
     crowd[0]?.close()
     await expect.poll(() => crowd[1]?.state.viewers).toHaveLength(31)

@@ -379,11 +379,11 @@ const separateVerifierOf = (
   const warnings: [unknown, string][] = [
     [
       !hasOwnImage && (given || toml.environment?.docker_image === undefined),
-      'The separate verifier has neither a Dockerfile beside its tests nor a docker_image, which Harbor asks for: it runs in a copy of the environment of the task',
+      "The separate verifier has neither a Dockerfile next to its tests nor a docker_image, which Harbor requires: it runs in a copy of the task's environment",
     ],
     [
       hasOwnImage && !isBuilt,
-      `The tests are put into the separate verifier: Harbor finds them in its image ${given?.docker_image}`,
+      `The tests are copied into the separate verifier: Harbor expects them in its image ${given?.docker_image}`,
     ],
     [mode === 'allowlist', 'network_mode allowlist is not supported: the separate verifier has no network'],
   ]

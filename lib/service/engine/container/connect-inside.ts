@@ -47,9 +47,7 @@ export const connectInside = async (target: ExecTarget, port: number): Promise<D
   const [pid, result] = head?.split('\n') ?? []
   if (result !== '+') {
     socket.destroy()
-    const message = result
-      ? `connect ECONNREFUSED 127.0.0.1:${port}`
-      : `No way to connect inside the container: ${problem}`
+    const message = result ? `connect ECONNREFUSED 127.0.0.1:${port}` : `Can't connect inside the container: ${problem}`
     throw Object.assign(new Error(message), { code: 'ECONNREFUSED' })
   }
   const [ours, theirs] = duplexPair()

@@ -272,7 +272,7 @@ export class ContainerBox implements Box {
       return this.#end({ cause: 'The container was removed from outside' })
     if (state.State.OOMKilled) this.#killEvents++
     const { runsImage } = this.#options
-    const exited = `The first process of the container exited (exit status ${exitCode})`
+    const exited = `The container's main process exited (exit status ${exitCode})`
     this.#end({ cause: runsImage ? exited : 'The container was killed from outside' })
   }
 }

@@ -156,7 +156,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   const imageOf = async ({ origin, signal }: BoxSpec): Promise<ImageInspectInfo> => {
     if (origin.kind !== 'image' && origin.kind !== 'snapshot' && origin.kind !== 'empty')
-      throw new ServiceError('not_implemented', 'Containers take their system from an image', { shouldRetry: false })
+      throw new ServiceError('not_implemented', 'Containers require an image', { shouldRetry: false })
     if (origin.kind === 'snapshot') {
       const found = await api
         .json<ImageInspectInfo>('GET', `/images/${snapshotImage(origin.snapshotId)}/json`)

@@ -53,7 +53,7 @@ export const createLocalDisks = (
 
   return {
     async make(folder, origin, signal) {
-      if (origin.kind === 'image') throw failed('This engine runs no images')
+      if (origin.kind === 'image') throw failed("This engine can't run images")
       if (isolation === 'none' && systemOf(origin))
         throw failed("Devboxes with their own system need bubblewrap, which this service doesn't use")
       if (origin.kind === 'root' || origin.kind === 'system') await makeRoot(join(folder, 'root'), origin.root)

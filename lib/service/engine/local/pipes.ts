@@ -88,7 +88,7 @@ const startMaker = (): Maker => {
   stdout.on('data', () => made.resolve())
   child.once('exit', () => {
     started.end()
-    made.reject(new Error('The process that makes pipes ended'))
+    made.reject(new Error('The process that creates pipes exited'))
   })
   return started
 }

@@ -245,7 +245,7 @@ export const createSwarmEngine = ({
       })
     }
     if (origin.kind !== 'image' && origin.kind !== 'empty')
-      throw new ServiceError('not_implemented', 'Containers take their system from an image', { shouldRetry: false })
+      throw new ServiceError('not_implemented', 'Containers require an image', { shouldRetry: false })
     return images.reference(origin.kind === 'image' ? origin.image : defaultImage, signal)
   }
 
