@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SharedStore } from './shared-store.ts'
 import { hasPostgres, startPostgres, type TestPostgres } from './testing-postgres.ts'
@@ -103,6 +105,53 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     expect(await a.store.secret('test', 'first')).toBe('first')
     expect(await b.store.secret('test', 'second')).toBe('first')
   })
+
+  it('confirms a change without waiting for those that others make meanwhile', async () => {
+    const a = await openConsole('busy')
+    let isBusy = true
+    const writing = (async () => {
+      for (let i = 0; isBusy; i++) {
+        a.put(`busy-${i % 100}`, `${i}`)
+        await setImmediate()
+      }
+    })()
+    a.put('1', 'own')
+    await a.store.stored().finally(() => {
+      isBusy = false
+    })
+    await writing
+    const b = await openConsole('busy')
+    expect(b.all()).toContainEqual({ id: '1', text: 'own', size: 1 })
+  })
+
+  it('takes the lead from a console that hangs, which steps down once it is back', async () => {
+    const script = `
+      import { SharedStore } from '#lib/gateway/store/shared-store.ts'
+      const store = new SharedStore(${JSON.stringify(postgres.url)}, 'http://hanging')
+      await store.open()
+      store.join({ onLead: () => console.log('leads'), onStepDown: () => console.log('stepped down') })`
+    const hanging = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: join(import.meta.dirname, '../../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let printed = ''
+    hanging.stdout.on('data', (chunk) => {
+      printed += chunk
+    })
+    try {
+      await vi.waitFor(() => expect(printed).toContain('leads'), 20_000)
+      const b = await openConsole('hanging')
+      b.join()
+      await vi.waitFor(() => expect(b.store.leaderUrl).toBe('http://hanging'), 5_000)
+      hanging.kill('SIGSTOP')
+      await vi.waitFor(() => expect(b.store.leads).toBe(true), 20_000)
+      hanging.kill('SIGCONT')
+      await vi.waitFor(() => expect(printed).toContain('stepped down'), 20_000)
+      expect(b.store.leads).toBe(true)
+    } finally {
+      hanging.kill('SIGKILL')
+    }
+  }, 60_000)
 
   it('keeps changes while PostgreSQL is down, and stores them later', async () => {
     const [a, b] = [await openConsole('down'), await openConsole('down')]

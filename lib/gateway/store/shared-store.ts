@@ -41,7 +41,7 @@ export class SharedStore implements CurrentStore {
   #change = 0
   /** Taken from the databases, and not yet stored. */
   #unstored = new Map<string, SharedRow>()
-  #flushing: Promise<void> | undefined
+  #flushing: Promise<string[]> | undefined
   #catchingUp: Promise<void> | undefined
   #isScheduled = false
   #events: Events | undefined
@@ -111,7 +111,15 @@ export class SharedStore implements CurrentStore {
       throw new Error('the store did not respond in time')
     })
     late.catch(() => undefined)
-    while (this.#unstored.size > 0 || this.#flushing) await Promise.race([this.#flush(), late])
+    // Not those that change from now on: under load there are always some.
+    const waiting = new Set(this.#unstored.keys())
+    // It may write earlier versions of these rows.
+    await Promise.race([this.#flushing?.catch(() => undefined), late])
+    for (;;) {
+      for (const id of waiting) if (!this.#unstored.has(id)) waiting.delete(id)
+      if (waiting.size === 0) return
+      for (const id of await Promise.race([this.#flush(), late])) waiting.delete(id)
+    }
   }
 
   /** Takes over the changes of the other consoles. */
@@ -156,17 +164,17 @@ export class SharedStore implements CurrentStore {
     for (const row of database.take()) this.#unstored.set(rowId(row), row)
   }
 
-  #flush(): Promise<void> {
+  #flush(): Promise<string[]> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = undefined
     })
     return this.#flushing
   }
 
-  /** Changes that can't be stored are kept and stored with the next ones, or when the store is back. */
-  async #write(): Promise<void> {
+  /** Stores the oldest changes and returns their ids. Changes that can't be stored are kept and stored with the next ones, or when the store is back. */
+  async #write(): Promise<string[]> {
     const rows = [...this.#unstored.values()].slice(0, rowsPerStatement)
-    if (rows.length === 0) return
+    if (rows.length === 0) return []
     try {
       const client = await this.#pool.connect()
       try {
@@ -199,7 +207,8 @@ export class SharedStore implements CurrentStore {
     this.#worked()
     // A row that has changed again since is another object.
     for (const row of rows) if (this.#unstored.get(rowId(row)) === row) this.#unstored.delete(rowId(row))
-    if (this.#unstored.size > 0) return this.#write()
+    if (this.#unstored.size > 0) this.#schedule()
+    return rows.map(rowId)
   }
 
   async #readChanges(): Promise<void> {
@@ -248,6 +257,10 @@ export class SharedStore implements CurrentStore {
           if (channel === 'devdeck_changes') this.catchUp().catch(() => undefined)
         })
         await client.connect()
+        // A console that hangs or whose machine is lost keeps its connection, and with it the lock. PostgreSQL 13 lacks this.
+        await client.query(
+          `SELECT set_config(name, '${silentLeaderMs}', false) FROM pg_settings WHERE name = 'idle_session_timeout'`,
+        )
         await client.query('LISTEN devdeck_changes')
         await this.catchUp()
         await this.stored()
@@ -308,6 +321,8 @@ export class SharedStore implements CurrentStore {
 }
 
 const leaderCheckMs = 250
+/** PostgreSQL ends a connection that sends no check for this long. */
+const silentLeaderMs = 5_000
 const reconnectMs = 500
 
 const rowId = ({ store, tbl, key }: SharedRow): string => `${store} ${tbl} ${key}`
