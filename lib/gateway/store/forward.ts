@@ -1,4 +1,5 @@
 import {
+  type ClientRequest,
   type IncomingMessage,
   type OutgoingHttpHeaders,
   type RequestOptions,
@@ -67,6 +68,7 @@ const forward = (
   const outgoing = send(url + request.url, { method: request.method, headers: headersOf(request) })
   const cancel = () => outgoing.destroy()
   response.once('close', cancel)
+  unlessLeaderChanges(store, url, outgoing)
   outgoing.once('socket', (socket) =>
     socket.once('connect', () => {
       isConnected = true
@@ -148,8 +150,17 @@ const bridge = (store: SharedStore, request: IncomingMessage, socket: Duplex, he
     resolve(true)
   })
   outgoing.once('error', () => resolve(false))
+  unlessLeaderChanges(store, url, outgoing)
   outgoing.end()
   return promise
+}
+
+/** Gives up a request that nobody has responded to once another console leads: the one before may hang or be lost. */
+const unlessLeaderChanges = (store: SharedStore, url: string, outgoing: ClientRequest): void => {
+  const checking = setInterval(() => {
+    if (store.leaderUrl !== url) outgoing.destroy(new Error('Another console leads'))
+  }, retryMs)
+  for (const event of ['response', 'upgrade', 'close']) outgoing.once(event, () => clearInterval(checking))
 }
 
 const send = (url: string, options: RequestOptions) =>
