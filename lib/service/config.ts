@@ -25,7 +25,7 @@ export interface ServiceConfig {
   metrics?: { host: string; port: number }
   /** Logs each request. */
   logRequests?: boolean
-  /** 0: what has ended never expires. Default: 30 days. */
+  /** 0: ended data never expires. Default: 30 days. */
   keepEndedSeconds?: number
   datasets: readonly string[]
   strictEnvironments: boolean

@@ -160,7 +160,7 @@ describe.each([
     await start()
     expect(await result(id, away)).toEqual({ status: 6, stdout: numbers(5000), stderr: '' })
     expect(await result(id, flooding)).toEqual({ status: 0, stdout: numbers(1_000_000), stderr: 'end\n' })
-    // As it stops, for which it doesn't wait for them.
+    // While it stops; it doesn't wait for them.
     const drained = await runCommand(['drain', '--for', '10m', '--data-dir', dataDir]).ended
     expect(drained.stdout).toBe('No running work would be interrupted\nThe service has stopped\n')
     const { code, stdout, stderr } = await service.ended

@@ -5,7 +5,7 @@ import { revokedSessions } from './revoked-sessions.ts'
 import { type Session, sessionExpiryMs } from './types.ts'
 
 export type TrackedSession = Pick<Session, 'sid' | 'created_at'> & RoleHolder
-/** After a change of the role, pages connect again with the new one. */
+/** After a role change, pages reconnect with the new role. */
 export type EndReason = 'signed out' | 'restarting' | 'role changed'
 /** A stream or terminal that a session holds open. */
 export interface OpenStream {

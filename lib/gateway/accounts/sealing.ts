@@ -19,7 +19,7 @@ export const openingSecrets = (): Record<string, string> =>
 /** `service`: a key is only sent to the service it was entered for. */
 type Sealed = KeyHolder & { service: string }
 
-/** Never expires by itself; what it is stored with does. */
+/** Never expires by itself; the record it is stored with does. */
 export const sealHolder = ({ account, api_key }: KeyHolder): Promise<string> =>
   sealData({ account, api_key, service: serviceIdentity() } satisfies Sealed, { password: sealingSecret(), ttl: 0 })
 

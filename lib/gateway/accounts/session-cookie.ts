@@ -144,7 +144,7 @@ export const requireSignedIn = async (header: ReadHeader): Promise<Session> => {
   return session
 }
 
-/** Whether the request comes from somebody who may use the console. */
+/** Whether the request comes from someone who may use the console. */
 export const isSignedIn = async (header: ReadHeader): Promise<boolean> => {
   const key = personalKeyIn(header)
   return key === undefined ? (await sessionOf(header)) !== undefined : isKnownKey(key)

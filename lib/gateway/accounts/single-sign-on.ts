@@ -165,7 +165,7 @@ const provider = (): Promise<Configuration> => {
   return config
 }
 
-/** Groups of the rules come first: the cookie has room for few, and the others matter only once the rules change. */
+/** Groups named in the rules come first: the cookie has room for few, and others matter only after the rules change. */
 const keptGroups = (rules: RoleRules, claims: Record<string, unknown>): string[] => {
   const isNamed = (group: string) => rules.rules.some((rule) => rule.group === group)
   const all = groupsIn(rules, claims) ?? []
@@ -218,7 +218,7 @@ const failed = (error: unknown, next: string): Response => {
 const problemIn = (error: unknown): SignOnProblem => {
   if (error instanceof HttpError) return refused[error.code] ?? 'sso-service'
   if (error instanceof AuthorizationResponseError) return 'sso-refused'
-  // A used code, or one of another attempt.
+  // The code was already used, or belongs to another attempt.
   return error instanceof ResponseBodyError && error.error === 'invalid_grant' ? 'sso-late' : 'sso-away'
 }
 

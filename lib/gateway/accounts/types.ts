@@ -9,7 +9,7 @@ export interface Session {
   person?: string | undefined
   /** The person's groups at the provider, from which the current rules derive the role. */
   groups?: readonly string[] | undefined
-  /** Unset in sessions that an older version began. */
+  /** Unset in sessions started by an older version. */
   method?: SignInMethod | undefined
   /** Set while a script acts with a personal key instead of a cookie. Never sealed. */
   personal_key?: { id: string; name: string; by: string | null } | undefined

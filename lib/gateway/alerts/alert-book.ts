@@ -66,7 +66,7 @@ const describeMs = 500
 /** Alerts handled per event loop turn, about 10 ms. */
 const batchSize = 100
 const lingerMs = 30_000
-/** Minimum time between changes of the key while the service refuses every one. */
+/** Minimum time between key changes while the service refuses every key. */
 const switchKeyMs = 30_000
 
 export interface AlertListener {

@@ -34,7 +34,7 @@ export const alerts = slot(
   },
 )
 
-/** A browser that signs out gets no push any more. */
+/** A browser that has signed out gets no more push messages. */
 const removePushOf = (sid: string): void => {
   const { store, books } = alerts()
   for (const { account, receiver } of store.outbox.receivers()) {

@@ -17,7 +17,7 @@ const maxFailed = 100
 
 export interface Poll {
   running: { devbox: Devbox; end: UnattendedEnd | undefined }[]
-  /** Without benchmark trials. */
+  /** Excludes benchmark trials. */
   failed: Devbox[]
   endedJobs: BenchmarkJob[]
   isComplete: boolean

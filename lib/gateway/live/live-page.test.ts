@@ -8,7 +8,7 @@ import { type LiveNotice, type LiveRequest, liveClose } from '#lib/protocol/live
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
 import { subscribe, subscriptionTimes } from './subscription.ts'
 
-/** A service whose answers the test writes. */
+/** A service whose responses the test scripts. */
 let service: Awaited<ReturnType<typeof startServer>>
 let gateway: TestConsole
 let cookie: string
@@ -45,7 +45,7 @@ afterEach(() => {
   for (const page of pages.splice(0)) page.socket.terminate()
 })
 
-/** A page that says exactly what the test says. */
+/** A page that sends exactly what the test dictates. */
 class RawPage {
   readonly socket: WebSocket
   readonly notices: LiveNotice[] = []
@@ -319,7 +319,7 @@ describe('a page that does not read', () => {
     await expect.poll(() => page.items(1)).not.toEqual([])
     page.socket.pause()
     page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
-    // Time enough for all of it, were it sent: another page comes and goes meanwhile.
+    // Long enough for all of it to arrive if it were sent: another page opens and closes meanwhile.
     for (let times = 0; times < 50; times++) {
       page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
       const other = new RawPage()

@@ -77,7 +77,7 @@ export class ServiceMonitor {
     }, ms)
   }
 
-  /** The first listener's account is the one to ask as. */
+  /** Requests are sent as the first listener's account. */
   get #holder(): KeyHolder | undefined {
     return this.#listeners.values().next().value?.session
   }

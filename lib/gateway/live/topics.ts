@@ -77,7 +77,7 @@ async function* logRecords({ client, holder, params, signal }: Asked): AsyncGene
   for (let sent = 0, quiet = 0; !signal.aborted; ) {
     const { logs: records } = await client.logs.list({ params, signal })
     const nowFirst = JSON.stringify(records[0] ?? '')
-    // The list worked, so the stream is what is missing.
+    // The list worked, so only the stream is missing.
     noteMissing(holder, logs.tail)
     if (sent > records.length || (sent > 0 && nowFirst !== first)) throw new ApiError('timeout', 408, 'Log was pruned')
     first = nowFirst

@@ -27,7 +27,7 @@ const fileWaitMs = 60_000
 export const listRunLogs = (request: Request, id: string): Promise<Response> =>
   listOf(request, { of: 'benchmarkRuns', id })
 
-/** `GET /api/scenario-runs/{id}/logs`: the files of an attempt, in a small archive of its own. */
+/** `GET /api/scenario-runs/{id}/logs`: the files of an attempt, from its own small archive. */
 export const listScenarioRunLogs = (request: Request, id: string): Promise<Response> =>
   listOf(request, { of: 'scenarioRuns', id })
 

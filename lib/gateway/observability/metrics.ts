@@ -84,7 +84,7 @@ const failure = (work: () => void): string | undefined => {
   }
 }
 
-/** Any response below 500 shows that the service works, also that it wants a key. */
+/** Any response below 500 shows that the service works, including one that requires a key. */
 const upstreamProblem = async (url: string): Promise<string | undefined> => {
   try {
     const response = await fetch(`${url}/v1/accounts/me`, { signal: AbortSignal.timeout(upstreamTimeoutMs) })
@@ -96,7 +96,7 @@ const upstreamProblem = async (url: string): Promise<string | undefined> => {
   }
 }
 
-/** undici reports every request of the process, also of the code that Next bundles. */
+/** undici reports every request of the process, including those of code that Next bundles. */
 const observeUpstream = (durations: Histogram<'method' | 'status'>, errors: Counter) => {
   const startedMs = new WeakMap<object, number>()
   const isOurs = ({ request }: { request: { origin: unknown } }) =>

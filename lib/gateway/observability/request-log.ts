@@ -4,9 +4,9 @@ import { logInfo } from './log.ts'
 
 export interface Observed {
   method: string
-  /** Without query and without the tokens of links. */
+  /** Omits the query and link tokens. */
   path: string
-  /** Of few values, for metrics. */
+  /** Has few distinct values, for metrics. */
   area: string
   status: number
   durationMs: number
@@ -47,7 +47,7 @@ export const logRequest = ({ requestId, durationMs, isComplete, area: _, ...rest
   })
 }
 
-/** Paths whose next segment lets whoever knows it in. */
+/** Paths whose next segment is a secret token. */
 const tokenPath = /^(\/(?:sign-in|follow|s|api\/follow)\/)[^/]+/
 
 export const pathOf = (url: string): string => (url.split('?', 1)[0] ?? '/').replace(tokenPath, '$1:token')

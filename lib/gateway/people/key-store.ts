@@ -6,21 +6,21 @@ import { registry, slot } from '../registry/registry.ts'
 
 export interface StoredKey extends Omit<PersonalKey, 'current_role' | 'is_own'> {
   account: string
-  /** The name from single sign-on. Keys without it belong to whoever has an API key of the service. */
+  /** Name from single sign-on. Keys without one belong to everyone who signs in with an API key. */
   owner: string | null
-  /** Of the owner's last sign-in. */
+  /** From the owner's last sign-in. */
   groups: string[]
   /** Account and API key of the service, sealed with the session secret. */
   sealed: string
 }
 
-/** Unspecified: how exact the last use is. */
+/** Unspecified: precision of the last use. */
 const writeEveryMs = 60_000
 /** Unspecified: how long expired keys stay in the list. */
 const keptExpiredMs = 30 * 24 * 3600 * 1000
 
 // Personal keys. A row of a key is written once and then only deleted: a console that stores its last use must not bring
-// back a key that another console has just revoked, so uses and groups have tables of their own.
+// back a key that another console has just revoked, so last uses and groups have separate tables.
 export class KeyStore {
   readonly #database: DatabaseSync
 
@@ -47,7 +47,7 @@ export class KeyStore {
     this.#database
       .prepare('INSERT INTO personal_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
       .run(id, digest, account, owner, person, name, role, sealed, created_ms, expires_ms)
-    // A sign-in of an older version stored none.
+    // Sign-ins with an older version stored none.
     if (owner !== null)
       this.#database
         .prepare('INSERT OR IGNORE INTO person_groups VALUES (?, ?)')

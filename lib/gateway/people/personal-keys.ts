@@ -20,7 +20,7 @@ export const isKnownKey = (key: string): boolean => {
   return found !== undefined && !hasExpired(found)
 }
 
-/** The session that a request with a personal key has. Throws 401. */
+/** Returns the session for a request with a personal key. Throws 401. */
 export const sessionOfKey = async (key: string, header: ReadHeader): Promise<Session> => {
   const found = keyStore().find(digestOfKey(key))
   if (!found) {
@@ -50,7 +50,7 @@ const refusal = (message: string) => new HttpError('unauthenticated', message)
 
 const maxOpened = 1_000
 
-/** What the keys seal, by the seal: opening takes a millisecond. */
+/** Unsealed contents by seal, because unsealing takes a millisecond. */
 const openedHolders = slot('openedKeyHolders', () => new Map<string, KeyHolder>())
 
 const openedHolder = async ({ sealed }: StoredKey): Promise<KeyHolder | undefined> => {

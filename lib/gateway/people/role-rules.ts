@@ -3,9 +3,9 @@ import * as z from 'zod/mini'
 import { hasRole, type Role, roles } from '#lib/protocol/roles.ts'
 
 const RoleRules = z.strictObject({
-  /** Claim with the groups; a dot leads into an object, as in `realm_access.roles`. */
+  /** Claim with the groups; a dot separates nested names, as in `realm_access.roles`. */
   claim: z.string().check(z.minLength(1)),
-  /** Role of people without a matching group. Null lets them in nowhere. */
+  /** Role of people without a matching group. Null denies access. */
   default: z.nullable(z.enum(roles)),
   rules: z.array(
     z.strictObject({

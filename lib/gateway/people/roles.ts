@@ -7,13 +7,13 @@ import { registry, slot } from '../registry/registry.ts'
 import { hasExpired, keyStore } from './key-store.ts'
 import { type RoleRules, readRoleRules, roleByRules } from './role-rules.ts'
 
-/** The rules in force, with the version of the file that was read last. */
+/** The current rules, and the version of the file they were read from. */
 const state = slot('roleRules', () => ({ version: '', rules: undefined as RoleRules | undefined, readMs: 0 }))
 
 const recheckMs = 500
 
 /**
- * The rules of DEVDECK_ROLES, read again once the file has changed. A broken file leaves the previous rules in force.
+ * The rules in DEVDECK_ROLES, reloaded when the file changes. If it is invalid, the previous rules stay in force.
  * Undefined without the setting.
  */
 export const roleRules = (now = Date.now()): RoleRules | undefined => {
@@ -48,7 +48,7 @@ const versionOf = (file: string): string => {
 
 export type RoleHolder = Pick<Session, 'person' | 'groups' | 'account' | 'personal_key'>
 
-/** Null: this person or personal key is let in no longer. Whoever entered an API key of the service has every role. */
+/** Null if the person or personal key no longer has access. People who entered an API key are operators. */
 export const roleOf = ({ personal_key, ...holder }: RoleHolder): Role | null => {
   if (!personal_key) return roleOfPerson(holder)
   const key = keyStore().get(personal_key.id)

@@ -9,8 +9,8 @@ import { decodeSegment } from '../http/request-guards.ts'
 import { roleOf } from './roles.ts'
 import { accountOf, type StoredSession, sessionStore } from './session-store.ts'
 
-// `GET /api/sessions`: one's own, and for operators everybody's in the account. `DELETE /api/sessions/{id}` ends one,
-// `DELETE /api/sessions` all of one's own but the one that asks.
+// `GET /api/sessions`: the caller's, and for operators everyone's in the account. `DELETE /api/sessions/{id}` ends one,
+// `DELETE /api/sessions` all of the caller's other ones.
 export const handleSessions = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const [, , , given, ...more] = new URL(request.url).pathname.split('/')

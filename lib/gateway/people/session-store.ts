@@ -11,21 +11,21 @@ import { serviceIdentity } from '../upstream/client.ts'
 
 export interface StoredSession extends Omit<SignedInSession, 'is_own' | 'is_current'> {
   account: string
-  /** The name from single sign-on. Sessions without it belong to whoever has an API key. */
+  /** Name from single sign-on. Sessions without one belong to everyone who signs in with an API key. */
   owner: string | null
   expires_ms: number
 }
 
-/** Unspecified: how exact the last use is. */
+/** Unspecified: precision of the last use. */
 const writeEveryMs = 60_000
 const maxRemembered = 10_000
 
-// Browsers that are signed in. The cookies alone decide who is: a row that is missing appears with the next use, and one that
-// outlived its session is left out by `revokedSessions`.
+// Signed-in browsers. Only the cookies decide who is signed in: a missing row appears with the next use, and one that
+// outlived its session is filtered out by `revokedSessions`.
 class SessionStore {
   readonly #database: DatabaseSync
   readonly #put: StatementSync
-  /** When each session was written last, and the age of its cookie then. */
+  /** When each session was last written, and how old its cookie was. */
   readonly #written = new Map<string, { atMs: number; renewedAt: number }>()
 
   constructor(dataDir: string) {
@@ -89,7 +89,7 @@ export const sessionStore = slot(
 /** Accounts of different services share the store. */
 export const accountOf = ({ account }: Pick<Session, 'account'>): string => `${serviceIdentity()} ${account.id}`
 
-/** A full disk must not keep anybody from working. */
+/** A full disk must not lock anyone out. */
 export const recordUse = (session: Session, header: ReadHeader): void => {
   try {
     sessionStore().use(session, header, Date.now())

@@ -305,7 +305,7 @@ describe('a compressed response', () => {
 
 describe('errors of the service', () => {
   it('include a timeout, with Retry-After', async () => {
-    // undici counts its long timeouts by a clock of its own, from its next tick on.
+    // undici measures long timeouts with its own coarse clock, starting at its next tick.
     const clock = createRequire(import.meta.url)('undici/lib/util/timers.js') as { tick(ms: number): void }
     reply = () => {
       clock.tick(1_000)

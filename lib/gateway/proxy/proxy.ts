@@ -186,7 +186,7 @@ const callService = async (endpoint: Endpoint, path: string, request: UpstreamRe
       throw new HttpError(
         'unavailable',
         `The service at ${serviceUrl} did not respond within ${headersTimeout / 1000} s`,
-        // Pages retry a failed read at once unless told when. After such a wait they should show the error first.
+        // Pages retry a failed read at once unless given a delay. After such a wait, they should show the error first.
         { retryAfterSeconds: 3 },
       )
     throw new HttpError('unavailable', unreachable(serviceUrl, error))

@@ -67,7 +67,7 @@ export const toPageResponse = async (
       headers,
     })
   }
-  // Response refuses any body, even an empty one, with these.
+  // With these statuses, Response rejects any body, even an empty one.
   const body = [204, 205].includes(upstream.statusCode) ? null : (Readable.toWeb(upstream.body) as ReadableStream)
   return new Response(body, { status: upstream.statusCode, headers })
 }

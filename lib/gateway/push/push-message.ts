@@ -10,7 +10,7 @@ import type { PushMessage } from '#lib/protocol/push.ts'
 
 interface PushContent {
   event: AlertEventName
-  /** Of one group, soonest deadline first. */
+  /** Alerts of one group, soonest deadline first. */
   alerts: readonly [Alert, ...Alert[]]
   account: string
   showsNames: boolean
@@ -19,7 +19,7 @@ interface PushContent {
 
 const maxNamed = 3
 
-/** Null for events that a notification doesn't show. Without `showsNames`, nothing that a person has named is in it. */
+/** Null for events without a notification. Without `showsNames`, it contains no names that people chose. */
 export const pushMessageOf = ({ event, alerts, account, showsNames, nowMs }: PushContent): PushMessage | null => {
   if (event === 'alert.unacknowledged') return null
   const [first] = alerts

@@ -14,7 +14,7 @@ export const pushRequestOf = (target: PushTarget, message: PushMessage, { deadli
     vapidDetails: { subject: pushContact(), ...pushKeys() },
     contentEncoding: 'aes128gcm',
     urgency: 'high',
-    // An eviction is of no use after its deadline.
+    // An eviction message is useless after its deadline.
     TTL: Math.max(60, Math.min(dayS, Math.ceil((deadline_ms - nowMs) / 1000) || dayS)),
     // The push service keeps only the latest message of a topic for a browser that is off.
     topic: createHash('sha256').update(message.tag).digest('base64url').slice(0, 32),

@@ -33,7 +33,7 @@ const Created = z.object({
   logs: z._default(z.boolean(), false),
 })
 
-/** `GET /api/shares`, `POST /api/shares`, `DELETE /api/shares/{id}`: links to reports that need no account. */
+/** `GET /api/shares`, `POST /api/shares`, `DELETE /api/shares/{id}`: public links to reports. */
 export const handleShares = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
     const [, , , given, ...more] = new URL(request.url).pathname.split('/')

@@ -39,7 +39,7 @@ const shareJob = async (part: object = {}): Promise<{ id: string; path: string }
   expect(status).toBe(200)
   return { id: body.id, path: new URL(body.url).pathname }
 }
-/** Opens a link as somebody without an account, who comes from another site. */
+/** Opens a link as someone without an account who comes from another site. */
 const open = (path: string, init: RequestInit = {}) =>
   fetch(gateway.url + path, {
     redirect: 'manual',

@@ -19,7 +19,7 @@ import type { SharedStore } from './shared-store.ts'
 /** Time another console gets to take over. */
 const leaderWaitMs = 10_000
 const retryMs = 100
-/** Answered by a console that leads no more. */
+/** Response of a console that is no longer the leader. */
 const notLeading = 'x-devdeck-not-leading'
 
 const leadersPaths = /^\/api\/(alerts|live|terminals|follow|recordings|demo)(\/|\?|$)/

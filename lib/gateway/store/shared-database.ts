@@ -11,7 +11,7 @@ export interface SharedRow {
   row: string | null
 }
 
-/** The copy of one database that a console reads. Reports the rows that change, and takes over those of others. */
+/** A console's local copy of a shared database. Reports rows changed here and applies the changes of other consoles. */
 export class SharedDatabase {
   readonly #name: string
   readonly #database: DatabaseSync
@@ -22,7 +22,7 @@ export class SharedDatabase {
   constructor(name: string, database: DatabaseSync, onChange: () => void) {
     this.#name = name
     this.#database = database
-    // A row that another one replaces counts as deleted.
+    // A replaced row counts as deleted.
     database.exec('PRAGMA recursive_triggers = ON')
     this.#keys = Object.fromEntries(tablesOf(database).map((table) => [table, keyOf(database, table)]))
     database.function('devdeck_changed', (tbl, key) => {
@@ -42,7 +42,7 @@ export class SharedDatabase {
     }
   }
 
-  /** The changed rows as they are now. */
+  /** Current contents of the changed rows. */
   take(): SharedRow[] {
     const rows = [...this.#changed.values()].map(({ tbl, key }) => {
       const row = this.#database.prepare(`SELECT * FROM "${tbl}" WHERE ${this.#where(tbl)}`).get(...valuesOf(key))
@@ -52,7 +52,7 @@ export class SharedDatabase {
     return rows
   }
 
-  /** Rows with changes of this console are left alone: theirs will be the newer ones. */
+  /** Skips rows that this console has changed: its own version is newer. */
   apply(rows: readonly SharedRow[]): void {
     this.#isApplying = true
     this.#database.exec('BEGIN')
@@ -81,7 +81,7 @@ export class SharedDatabase {
     }
   }
 
-  /** Takes over what a console kept in its data folder before it had a shared store. */
+  /** Imports the data that a console stored in its data folder before it had a shared store. */
   import(file: string): void {
     if (!existsSync(file)) return
     this.#database.prepare('ATTACH ? AS old').run(file)

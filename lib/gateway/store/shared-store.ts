@@ -15,20 +15,20 @@ const tables = `
   CREATE TABLE IF NOT EXISTS devdeck_leader (id int PRIMARY KEY, url text NOT NULL);
 `
 
-/** Advisory locks: writers take turns, so that changes commit in the order of their numbers; one console leads. */
+/** Advisory locks. Writers take turns, so that changes commit in the order of their numbers. One console leads. */
 const [writing, leading] = [0x64657601, 0x64657602]
 const rowsPerStatement = 2_000
 const storedMs = 5_000
 
 interface Events {
-  /** This console leads from now on. */
+  /** This console has become the leader. */
   onLead(): void
   /** Another console took over while this one was cut off. */
   onStepDown(): void
 }
 
-// The data that several consoles share, in PostgreSQL. Each console reads its own copy in memory, so pages stay fast and work
-// while the store is away. Changed rows are written within the same turn and announced to the other consoles.
+// Data shared by several consoles in PostgreSQL. Each console reads its own copy in memory, so pages stay fast and work
+// while the store is unavailable. Changed rows are written in the same turn and announced to the other consoles.
 export class SharedStore implements CurrentStore {
   readonly #url: string
   readonly #ownUrl: string
@@ -39,7 +39,7 @@ export class SharedStore implements CurrentStore {
   readonly #leaving = new AbortController()
   readonly #closing = new AbortController()
   #change = 0
-  /** Taken from the databases, and not yet stored. */
+  /** Read from the databases but not stored yet. */
   #unstored = new Map<string, SharedRow>()
   #flushing: Promise<string[]> | undefined
   #catchingUp: Promise<void> | undefined
@@ -58,7 +58,7 @@ export class SharedStore implements CurrentStore {
     this.#pool.on('error', (error) => this.#failed(error))
   }
 
-  /** Where the leading console is reached; undefined while there is none, or this one leads. */
+  /** URL of the leading console; undefined if there is none or this console leads. */
   get leaderUrl(): string | undefined {
     return this.leads || this.#leaderUrl === this.#ownUrl ? undefined : this.#leaderUrl
   }
@@ -71,12 +71,12 @@ export class SharedStore implements CurrentStore {
     } finally {
       client.release()
     }
-    // Cut off for longer than this, a console has to be restarted to learn of deletions.
+    // A console that was cut off for longer than this must restart to learn about deletions.
     await this.#pool.query(`DELETE FROM devdeck_rows WHERE "row" IS NULL AND changed_at < now() - interval '7 days'`)
     await this.catchUp()
   }
 
-  /** The secret that all consoles use: the first one's. */
+  /** The first console's session secret, which all consoles use. */
   async secret(name: string, own: string): Promise<string> {
     await this.#pool.query('INSERT INTO devdeck_secrets VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, own])
     const { rows } = await this.#pool.query('SELECT secret FROM devdeck_secrets WHERE name = $1', [name])
@@ -99,7 +99,7 @@ export class SharedStore implements CurrentStore {
     }
   }
 
-  /** Joins the other consoles: hears of their changes, and leads as soon as no other one does. */
+  /** Joins the other consoles: receives their changes, and becomes the leader when there is none. */
   join(events: Events): void {
     this.#events = events
     this.#listening = this.#listen()
@@ -122,7 +122,7 @@ export class SharedStore implements CurrentStore {
     }
   }
 
-  /** Takes over the changes of the other consoles. */
+  /** Applies the changes of the other consoles. */
   async catchUp(): Promise<void> {
     // One that began earlier may have missed the latest changes.
     await this.#catchingUp?.catch(() => undefined)
@@ -205,7 +205,7 @@ export class SharedStore implements CurrentStore {
       throw error
     }
     this.#worked()
-    // A row that has changed again since is another object.
+    // A row that has changed again since then is another object.
     for (const row of rows) if (this.#unstored.get(rowId(row)) === row) this.#unstored.delete(rowId(row))
     if (this.#unstored.size > 0) this.#schedule()
     return rows.map(rowId)

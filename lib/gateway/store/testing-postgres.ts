@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Debian keeps the programs of PostgreSQL outside of the path. */
+/** Debian installs PostgreSQL's programs outside of PATH. */
 const folders = globSync('/usr/lib/postgresql/*/bin').concat('/usr/local/bin', '/usr/bin')
 const program = (name: string) => folders.map((folder) => join(folder, name)).find((file) => existsSync(file))
 
@@ -67,7 +67,7 @@ export const startPostgres = async (): Promise<TestPostgres> => {
   const stop = async () => {
     if (!server) return
     const ended = once(server, 'exit')
-    // A fast shutdown, which ends the connections of the consoles.
+    // Fast shutdown, which closes the consoles' connections.
     server.kill('SIGINT')
     await ended
     server = undefined

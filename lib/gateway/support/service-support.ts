@@ -12,7 +12,7 @@ import { judge } from './judge.ts'
 import { probed, probeLists, readHealth, withoutExtensions } from './probe.ts'
 import { type StoredSupport, SupportStore } from './support-store.ts'
 
-/** A service that reports no version is learned again after this time. */
+/** A service that reports no version is probed again after this time. */
 const maxAgeMs = 24 * 3600_000
 const checkTimeoutMs = 5_000
 

@@ -50,7 +50,7 @@ const admitFollower = async (asked: SocketRequest): Promise<Enter> => {
   return (viewerOf) => terminal.join(viewerOf(opening))
 }
 
-/** The terminal of a link that an earlier console made, opened for the person who made it. */
+/** Opens the terminal of a link from an earlier console process, on behalf of the link's creator. */
 const reopen = ({ account_id, devbox_id, name, session }: StoredFollowLink, { size }: ViewerOpening) => {
   const key = keyOf(account_id, devbox_id, name)
   const open = () => openTerminal(key, { signedIn: session, devboxId: devbox_id, name, size })

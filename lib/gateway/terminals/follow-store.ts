@@ -9,7 +9,7 @@ import { roleOf } from '../people/roles.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { serviceIdentity } from '../upstream/client.ts'
 
-/** Where a link leads. */
+/** Target of a link. */
 export interface FollowTarget {
   account_id: string
   devbox_id: string
@@ -19,14 +19,14 @@ export interface FollowTarget {
 export interface StoredFollowLink extends FollowTarget {
   /** Needed again to show the link to the terminal's pages. */
   token: string
-  /** Of the person who made the link, in whose name the terminal is opened. */
+  /** Belongs to the link's creator, on whose behalf the terminal is opened. */
   session: Session
   expires_ms: number
 }
 
 type Sealed = Pick<StoredFollowLink, 'token' | 'session'>
 
-/** Links to follow a terminal, so that they outlive the console that made them. */
+/** Stores follow links, so that they survive a restart of the console. */
 class FollowStore {
   readonly #database: DatabaseSync
 

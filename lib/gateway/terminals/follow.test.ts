@@ -169,7 +169,7 @@ describe('a read-only link', () => {
     expect((await follower.closed).code).toBe(terminalClose.consoleRestarting)
 
     gateway = await startConsole({ url: service.url }, { dataDir })
-    // The name of the cookie holds the port.
+    // The cookie's name contains the port.
     const same = (own: string) => own.replace(/_\d+=/, `_${new URL(gateway.url).port}=`)
     expect(await (await gateway.fetch(`/api/follow/${token}`)).json()).toEqual({ name: 'outlives', title: '' })
     const again = follow(token)

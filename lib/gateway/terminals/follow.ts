@@ -21,7 +21,7 @@ export class FollowLink {
   readonly #untrack: () => void
   readonly #ended: () => void
 
-  /** `ended` is called once, whatever ends the link. `stored`: the link that an earlier console made. */
+  /** `ended` is called once, whatever ends the link. `stored`: a link from an earlier console process. */
   constructor(terminal: OpenTerminal, session: Session, ended: () => void, stored?: StoredFollowLink) {
     const token = stored?.token ?? randomBytes(24).toString('base64url')
     const expires_ms = stored?.expires_ms ?? Date.now() + lifeMs
@@ -62,7 +62,7 @@ export class FollowLink {
   }
 }
 
-/** The link that an earlier console made for this terminal. */
+/** The link that an earlier console process created for this terminal. */
 export const storedLinkOf = ({ accountId, devboxId, held: { name } }: OpenTerminal) =>
   followStore().of({ account_id: accountId, devbox_id: devboxId, name })
 

@@ -30,7 +30,7 @@ const lastOutputMs = 10_000
 const sizeWaitMs = 1_000
 const closeWaitMs = 10_000
 /** After an absence longer than this, programs may no longer expect answers to their queries. */
-/** How long a new shell may print nothing before its prompt is taken for lost. */
+/** How long a new shell may print nothing before its prompt counts as lost. */
 const blankMs = 1_000
 const staleMs = 5_000
 const nameTimeoutMs = 2_000
@@ -272,7 +272,7 @@ export class SharedTerminal implements OpenTerminal {
     viewer.notify(this.#followNotice())
   }
 
-  /** Takes over the link of the console that held the terminal before. */
+  /** Adopts the link of the console that held the terminal before. */
   async #restoreFollow(): Promise<void> {
     const stored = await storedLinkOf(this).catch((error: unknown) =>
       logError(`The link to follow ${this.devboxId}/${this.name} could not be read`, error),

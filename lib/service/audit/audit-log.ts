@@ -15,7 +15,7 @@ export interface AuditEntry {
   key_name: string | null
   /** Endpoint of the contract. */
   operation: string
-  /** IDs in the path, then the ID of what was created. */
+  /** IDs in the path, then the ID of the created object. */
   subject: string
   /** Null if the client disconnected before the response. */
   status: number | null
@@ -112,7 +112,7 @@ export async function* readAudit(dataDir: string, sinceMs: number, position: Aud
   }
 }
 
-/** Undefined for a line that a crash of the machine left. */
+/** Undefined for a line left incomplete by a crash of the machine. */
 const parseLine = (line: string): AuditEntry | undefined => {
   try {
     return JSON.parse(line)

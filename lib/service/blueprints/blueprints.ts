@@ -172,12 +172,12 @@ export class Blueprints {
     return blueprint_name ? this.#latest(account, blueprint_name, 'blueprint_name') : undefined
   }
 
-  /** Also of a deleted blueprint. */
+  /** Also works for deleted blueprints. */
   imageOf(id: string): string | null {
     return this.#options.store.find(id)?.image ?? null
   }
 
-  /** Also of a deleted blueprint. */
+  /** Also works for deleted blueprints. */
   metadataOf(id: string): Record<string, string> {
     return this.#options.store.find(id)?.metadata ?? {}
   }

@@ -135,7 +135,7 @@ export class BuildBox implements BuildBench {
     void this.#devbox.box.stop()
   }
 
-  /** Why a step failed, if not by itself. */
+  /** Why a step failed, if something else caused it. */
   cause(): BlueprintError | undefined {
     if (this.#devbox.box.outOfMemoryKills() > 0)
       this.#cause ??= new BlueprintError(`The build ran out of memory (${this.#memoryGb} GiB)`, 'out_of_memory')

@@ -110,7 +110,7 @@ describe('--metrics-port', () => {
     await clientOf(url).devboxes.createAndAwaitRunning({ body: {} })
     await fetch(`${url}/v1/axons?search=private`, { headers: { ...bearer(ownKey()), 'x-request-id': 'request-1' } })
     await fetch(`${url}/v1/devboxes/dbx_missing`, { headers: bearer(ownKey()) })
-    // Only then: the console's pages show what comes before as the progress of the start.
+    // Not earlier: the console's pages show the output before this line as startup progress.
     const base = /listening on .*\nMetrics on (\S+)\/metrics/.exec(output.stdout)?.[1]
     const read = async (path: string) => {
       const response = await fetch(`${base}${path}`)

@@ -202,7 +202,7 @@ const data = ({ dataDir, keys }: CommandLine): Finding[] => {
   return findings
 }
 
-/** Of the data folder, by what is in it. */
+/** Sizes in the data folder, by kind of content. */
 const sizes = async ({ dataDir }: CommandLine): Promise<Finding[]> => {
   if (!existsSync(dataDir)) return []
   const kinds = { database: 0, 'devbox disks': 0, 'command output': 0, 'devbox logs': 0, backups: 0, other: 0 }

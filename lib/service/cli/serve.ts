@@ -35,7 +35,7 @@ export const serve = async (commandLine: CommandLine) => {
     process.stdin.on('end', onParentExit).on('error', onParentExit).on('close', onParentExit).resume()
   }
   console.log(`Devdeck service listening on ${service.url} (data in ${commandLine.dataDir})`)
-  // The console shows what comes before as the progress of the start.
+  // The console shows the output before this line as startup progress.
   if (service.metricsUrl) console.log(`Metrics on ${service.metricsUrl}`)
   // Node writes the cache only on a clean exit, which may never happen.
   setImmediate(flushCompileCache)

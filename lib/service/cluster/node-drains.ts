@@ -61,7 +61,7 @@ export class NodeDrains {
     return devboxes.onNode(node.id).filter((id) => this.#evict(id, deadlineMs)).length
   }
 
-  /** Cancels the drain with its evictions, and lets the node get devboxes again. */
+  /** Cancels the drain with its evictions, and lets the node accept devboxes again. */
   async activate({ id }: Node): Promise<void> {
     const drain = this.#pending.get(id)
     drain?.canceled.abort()

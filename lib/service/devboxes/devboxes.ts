@@ -44,7 +44,7 @@ const maxStartMs = 24 * 60 * 60 * 1000
 const maxConcurrentStarts = 8
 // The nodes do most of the work.
 const maxConcurrentClusterStarts = 32
-// Unspecified: parallel copies. More slow each other and running commands down.
+// Unspecified: number of parallel copies. More would slow down each other and running commands.
 const maxConcurrentRestores = 2
 const watchMs = 2000
 const saveRetryMs = 10_000
@@ -73,7 +73,7 @@ interface How {
   requestId?: string
   initiatorType?: NonNullable<Devbox['initiator_type']>
   initiatorId?: string
-  /** Default: a disk from the snapshot in the request body, or an empty one. Others than those require isolation. */
+  /** Default: a disk from the snapshot in the request body, or an empty one. Other origins require isolation. */
   origin?: Origin
   /** Overrides the request body. */
   network?: 'none'
@@ -368,7 +368,7 @@ export class Devboxes {
     return cluster?.waiting().some(({ devboxId }) => devboxId === id) ?? false
   }
 
-  /** Why the node of a devbox is lost; undefined if it isn't. While the node doesn't respond, waits for the verdict. */
+  /** Why the devbox's node is lost; undefined if it isn't. While the node doesn't respond, waits for the swarm to decide. */
   async lostNode(id: string): Promise<string | undefined> {
     for (const untilMs = Date.now() + maxVerdictMs; ; ) {
       if (this.#spec(id).failure_reason === 'node_lost') return this.problemOf(id) ?? 'Its node was lost'

@@ -18,7 +18,7 @@ export interface BoxEngine {
   start(spec: BoxSpec, report: (sentence: string) => void): Promise<Box>
   /**
    * The devbox as an earlier service left it running, or how it ended meanwhile; undefined if it can be started again.
-   * Rejects with `unavailable` if that can't be told now.
+   * Rejects with `unavailable` if that can't be determined now.
    */
   adopt?(spec: BoxSpec, report: (sentence: string) => void): Promise<Box | BoxEnd | undefined>
   /** Why devboxes can't have a network policy of this kind, as a predicate. */
@@ -307,7 +307,7 @@ export interface Command {
   hold?: string
 }
 
-/** What outlives the service that started it. */
+/** Commands and terminals that outlive the service that started them. */
 export interface Survivors {
   /** Ends what was started under other names, or without one. Call before anything else. */
   keepOnly(holds: readonly string[]): Promise<void>
@@ -376,11 +376,11 @@ export interface Usage {
   memoryBytes: number
   /** Since the start of the box. */
   cpuSeconds: number
-  /** Undefined where the engine can't tell. */
+  /** Undefined if the engine doesn't report it. */
   diskFreeBytes?: number
 }
 
-/** Of engines that run images. */
+/** For engines that run images. */
 export interface Images {
   /** Builds `context`, a tar stream with the Dockerfile inside, and tags the image. Throws a BuildError. */
   build(options: ImageBuild): Promise<{ image: string; sizeBytes: number }>

@@ -15,7 +15,7 @@ export interface EngineChoice {
   /** URL of the container engine, `swarm` or `none`. Default: as for the docker command. */
   engine?: string | undefined
   swarm?: SwarmChoice | undefined
-  /** Of container devboxes without an image of their own. */
+  /** Image of container devboxes that don't choose one. */
   image: string
   engineVariables: EngineVariables
 }

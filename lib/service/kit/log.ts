@@ -5,7 +5,7 @@ export const logFailure = (message: string) => (error: unknown) => {
   logError({ message, error: String(error) })
 }
 
-/** For what is tried again and again: logs the first failure, and the first success after it. */
+/** For repeated attempts: logs the first failure, and the first success after it. */
 export const logChanges = (problem: string, recovery: string) => {
   let isFailing = false
   return {

@@ -70,7 +70,7 @@ export class Slots<Owner = void> {
       const onAbort = () => {
         remove(this.#waiting, waiting)
         reject(signal.reason)
-        // It may have been in the way of others.
+        // It may have blocked others.
         this.startNext()
       }
       const waiting = { owner, take }

@@ -14,7 +14,7 @@ import type { StorageKind, StorageQuota } from '#lib/service/store/storage-quota
 import { bytesBelow } from '#lib/service/store/stored-bytes.ts'
 import type { Stores } from '#lib/service/store/stores.ts'
 
-/** Unspecified: how long the records of what has ended are kept. */
+/** Unspecified: how long ended devboxes, commands, jobs and runs are kept. */
 export const defaultKeepEndedSeconds = 30 * 24 * 3600
 
 const batchSize = 200

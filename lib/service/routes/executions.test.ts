@@ -346,7 +346,7 @@ describeUnderEachIsolation('executions under isolation', (isolation) => {
     await kill(execution)
   })
 
-  // In containers they go on: lib/service/restart.test.ts.
+  // In containers they continue: see lib/service/restart.test.ts.
   it.skipIf(inContainer(isolation))(
     'completes interrupted commands and restarts devboxes after a restart',
     async () => {

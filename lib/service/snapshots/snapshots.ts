@@ -15,7 +15,7 @@ import { type LostAndFound, namesIn } from '#lib/service/store/lost-and-found.ts
 import type { SnapshotRecord, SnapshotStore } from '#lib/service/store/snapshots.ts'
 import type { StorageQuota } from '#lib/service/store/storage-quota.ts'
 
-// Unspecified: parallel copies. More slow each other and running commands down.
+// Unspecified: number of parallel copies. More would slow down each other and running commands.
 const copiesAtOnce = 2
 
 interface Options {

@@ -25,11 +25,11 @@ interface Options {
 
 const pollMs = 200
 const retryAfterSeconds = 15
-/** Somebody who typed into a shell within this time is likely to go on. */
+/** Someone who typed in a shell within this time is likely to continue. */
 const recentUseMs = 5 * 60 * 1000
 const maxNameLength = 200
 
-/** What starts work that a stop would interrupt. */
+/** Operations that start work which a stop would interrupt. */
 const rejected = new Set<string>(
   [
     ...[contract.devboxes.create, contract.devboxes.createAndAwaitRunning, contract.devboxes.resume],
@@ -85,7 +85,7 @@ export class PlannedStop {
     return true
   }
 
-  /** What a planned stop waits for. Null: none is planned. */
+  /** The work a planned stop waits for; null if none is planned. */
   pending(): RunningWork[] | null {
     return this.#sinceMs === undefined ? null : this.running()
   }
@@ -103,7 +103,7 @@ export class PlannedStop {
     this.#due.resolve()
   }
 
-  /** What a stop would interrupt now. */
+  /** The work a stop would interrupt now. */
   running(account?: string): RunningWork[] {
     const { store, executions, terminals, jobs, scenarioRuns, snapshots, blueprints, now } = this.#options
     const trials = jobs.runningTrials()
@@ -165,7 +165,7 @@ export class PlannedStop {
     }
   }
 
-  /** Throws 503 for what would start new work. */
+  /** Throws 503 for operations that would start new work. */
   require(endpointId: string): void {
     if (this.#sinceMs === undefined || !rejected.has(endpointId)) return
     throw new ServiceError(
@@ -176,6 +176,6 @@ export class PlannedStop {
   }
 }
 
-/** Whether somebody would miss a shell: a program runs in it, or it was used lately. */
+/** Whether a shell is in use: a program runs in it, or it was used recently. */
 export const isInUse = ({ program, lastInputMs }: Pick<OpenShell, 'program' | 'lastInputMs'>, nowMs: number): boolean =>
   program !== undefined || (lastInputMs !== undefined && nowMs - lastInputMs < recentUseMs)

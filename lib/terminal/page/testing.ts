@@ -203,11 +203,11 @@ export class TestPageTerminal {
         super(url, { headers: { host, ...rest }, origin: `http://${host}` })
         page.addresses.push(new URL(url))
         let isSnapshot = false
-        // Its close tells the session.
+        // Closing it notifies the session.
         this.on('error', () => undefined)
         this.on('close', () => page.#wake())
         this.on('message', (data: Buffer | ArrayBuffer, isBinary) => {
-          // The session has turned away from it; what still comes is lost.
+          // The session has dropped this socket, so later data is lost.
           if (!this.onmessage) return
           const bytes = Buffer.from(data as ArrayBuffer)
           if (!isBinary) {

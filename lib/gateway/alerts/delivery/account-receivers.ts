@@ -99,7 +99,7 @@ export class AccountReceivers {
     if (push) await this.change(id, { push: { ...push, ...change } }, api_key === undefined ? {} : { api_key })
   }
 
-  /** Without those that are paused. */
+  /** Excludes paused receivers. */
   failing(): FailingReceiver[] {
     return this.list().flatMap(({ id, name, host, failure, is_paused }) =>
       failure && !is_paused ? [{ id, name, host, ...failure }] : [],
@@ -228,7 +228,7 @@ export class AccountReceivers {
   }
 }
 
-/** The session of the browser is over. */
+/** The browser's session has ended. */
 const isExpired = ({ push }: ReceiverSettings): boolean => push !== undefined && push.expires_ms <= Date.now()
 
 /** Tests go to every receiver. */

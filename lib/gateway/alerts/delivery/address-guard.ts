@@ -15,7 +15,7 @@ const networks4 = [
   '198.18.0.0/15',
   '224.0.0.0/3',
 ]
-/** With 6to4 and Teredo, which embed IPv4 addresses and are no longer in use. */
+/** Includes 6to4 and Teredo, which embed IPv4 addresses and are no longer in use. */
 const networks6 = [
   '::/127',
   '2001::/32',
@@ -35,7 +35,7 @@ for (const network of networks6) {
 for (const network of networks4) {
   const [address = '', bits] = network.split('/')
   privateNetworks.addSubnet(address, Number(bits), 'ipv4')
-  // As NAT64 addresses.
+  // The same as NAT64 addresses.
   privateNetworks.addSubnet(`64:ff9b::${address}`, 96 + Number(bits), 'ipv6')
 }
 

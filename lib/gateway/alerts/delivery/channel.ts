@@ -8,7 +8,7 @@ export const deliveryTimes = {
   maxBatchMs: 10_000,
   timeoutMs: 10_000,
   retry: { firstMs: 1_000, maxMs: 5 * 60_000 },
-  /** Three waits of about a minute together. */
+  /** Three waits, about a minute in total. */
   rejection: { firstMs: 8_000, maxMs: 60_000 },
   maxRetryAfterMs: 3_600_000,
   /** A message is retried for this long, and for as long as one of its alerts is open. */
@@ -29,7 +29,7 @@ export interface Channel {
   retryNow(): void
   /** Sends `alert` once, ahead of all other messages. */
   test(alert: Alert): Promise<Delivery>
-  /** Starts no further try, and resolves after the current one, so that a restart doesn't repeat it. */
+  /** Starts no further attempt and resolves after the current one, so that a restart doesn't repeat it. */
   stop(): Promise<void>
   close(): void
 }

@@ -112,7 +112,7 @@ const slackBody: Body = (content, context) => ({
   text: textOf(content, context).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
 })
 
-/** An event for PagerDuty's Events API v2. All alerts are of one group, which is one incident. */
+/** An event for PagerDuty's Events API v2. All alerts belong to one group, which is one incident. */
 const pagerDutyBody: Body = (content, context, { secret }) => {
   const { delivery, alerts } = content
   const [first] = alerts

@@ -13,7 +13,7 @@ export interface Outcome {
   /** Never contains text of the receiver, which may repeat secrets. */
   answer: string
   isTooLarge?: boolean
-  /** The target doesn't exist any more. */
+  /** The target no longer exists. */
   isGone?: boolean
   retryAfterMs?: number
 }

@@ -18,7 +18,7 @@ export interface ReceiverSettings
   format: ChannelFormat
   every_seconds?: number
   push?: PushBinding
-  /** Whether it may no longer be sent anything. */
+  /** Whether nothing may be sent to it anymore. */
   isOver?(): Promise<boolean>
   isPrivateAllowed: boolean
   /** Undefined if it can't be unsealed. */

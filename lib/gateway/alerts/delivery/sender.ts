@@ -23,7 +23,7 @@ export interface SenderOptions {
   open(): Alert[]
   /** Called when the receiver starts or stops failing. */
   onChange(): void
-  /** Called when a browser gets no push any more. */
+  /** Called when a browser no longer gets push messages. */
   onGone?(id: string): void
 }
 

@@ -148,7 +148,7 @@ user = "agent"
         '[ "$(cat /logs/artifacts/*; id -un)" = "$(printf "root\\ns\\nagent\\nagent\\nroot")" ]',
       ),
     },
-    warnings: [/neither a Dockerfile beside its tests/],
+    warnings: [/neither a Dockerfile next to its tests/],
   },
   'a numeric user that the image does not know': {
     files: {

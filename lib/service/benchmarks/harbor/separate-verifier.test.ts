@@ -68,7 +68,7 @@ name = "two"
     'tests/test.sh': rewardIf('[ "$(cat /app/out/file)" = hello ]'),
   }
   const ownDockerfile = { 'tests/Dockerfile': 'FROM ubuntu\nWORKDIR /app\nCOPY test.sh /tests/\n' }
-  const noImage = /neither a Dockerfile beside its tests nor a docker_image/
+  const noImage = /neither a Dockerfile next to its tests nor a docker_image/
   it.each<[string, Record<string, string>, RegExp | null]>([
     [
       'the image that the task names',
@@ -80,7 +80,7 @@ name = "two"
     [
       'an image with tests that are not here',
       { 'task.toml': `${separate}[verifier.environment]\ndocker_image = "ubuntu"\nworkdir = "/app"\n` },
-      /Harbor finds them in its image ubuntu/,
+      /Harbor expects them in its image ubuntu/,
     ],
     [
       'some hosts of the network',

@@ -70,7 +70,7 @@ export class ContainerBox implements Box {
   readonly #target: ExecTarget
   readonly #end: (end: BoxEnd | undefined) => void
   readonly #exits = new Map<string, PromiseWithResolvers<number>>()
-  /** Not once perl was removed from the devbox. */
+  /** Fails once perl has been removed from the devbox. */
   #canHold: boolean
   #stopping: Promise<void> | undefined
   #hasEnded = false
@@ -267,7 +267,7 @@ export class ContainerBox implements Box {
     const state = await api
       .json<{ State: { Status: string; OOMKilled: boolean } }>('GET', `/containers/${containerId}/json`)
       .catch(() => undefined)
-    // Dead: removed but for some of its files.
+    // Dead: removed except for some of its files.
     if (!state || ['removing', 'dead'].includes(state.State.Status))
       return this.#end({ cause: 'The container was removed from outside' })
     if (state.State.OOMKilled) this.#killEvents++

@@ -34,7 +34,7 @@ import { removeServices, Services, untilReached } from './services.ts'
 export interface ContainerOptions {
   address: EngineAddress
   serviceId: string
-  /** Of devboxes without an image of their own. */
+  /** Image of devboxes that don't choose one. */
   defaultImage: string
 }
 

@@ -31,7 +31,7 @@ export interface ImageReference {
   /** The only node that can run it. */
   nodeId?: string
   inspect: Pick<ImageInspectInfo, 'Id' | 'Config'>
-  /** What nodes pull it with. */
+  /** Reference by which nodes pull it. */
   auth?: RegistryAuth
 }
 
@@ -44,7 +44,7 @@ interface Found {
 const inspectTimeoutMs = 5000
 
 export interface SwarmImages extends Images {
-  /** What a service names as its image. Rejects with a ServiceError if no node has it and none can pull it. */
+  /** Returns the image name for a service. Rejects with a ServiceError if no node has it and none can pull it. */
   reference(image: string, signal: AbortSignal): Promise<ImageReference>
 }
 

@@ -44,7 +44,7 @@ describe.skipIf(!runsLongSwarmTests)('the networks of devboxes in a swarm', () =
   afterAll(async () => {
     machine?.close()
     outside?.close()
-    // They would go on without the service.
+    // They would continue without the service.
     await Promise.all(made.map((id) => service.client.devboxes.shutdown({ params: { id } })))
     await service?.close()
   })

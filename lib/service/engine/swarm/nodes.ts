@@ -95,7 +95,7 @@ export class SwarmNodes implements Cluster {
     return this.#known.get(nodeId)?.node
   }
 
-  /** Whether requests to the node's API would wait for nothing. */
+  /** Whether requests to the node's API would hang. */
   isSilent(nodeId: string): boolean {
     return this.#known.get(nodeId)?.state.problem !== undefined
   }

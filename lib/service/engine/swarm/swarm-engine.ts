@@ -33,7 +33,7 @@ export interface SwarmOptions {
   placement: readonly string[]
   reserved: Reserved
   serviceId: string
-  /** Of devboxes without an image of their own. */
+  /** Image of devboxes that don't choose one. */
   defaultImage: string
 }
 
