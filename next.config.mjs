@@ -4,7 +4,7 @@ import { sourceHash } from './scripts/source-hash.ts'
 export default {
   poweredByHeader: false,
   reactStrictMode: true,
-  // The image optimizer has been an advisory class of its own; nothing here needs it.
+  // The image optimizer has had many advisories, and nothing here needs it.
   images: { unoptimized: true },
   // TypeScript 7 has no compiler API for Next to call; its command line does the same check.
   experimental: { useTypeScriptCli: true },
@@ -13,7 +13,7 @@ export default {
   // node-pty and ws are only ever loaded by server.ts; keep them out of the route bundles.
   serverExternalPackages: ['rate-limiter-flexible', 'undici', 'web-push', 'ws'],
   devIndicators: false,
-  // One line per request in development would bury the console's own.
+  // One line per request in development would bury the console's own output.
   logging: { incomingRequests: false },
   // server.ts builds again when the sources no longer have the hash their build is named by.
   generateBuildId: () => sourceHash(import.meta.dirname),

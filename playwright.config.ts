@@ -9,10 +9,10 @@ export default defineConfig({
   fullyParallel: true,
   retries: 0,
   forbidOnly: true,
-  // Only what fails takes this long: a machine may be many times slower than this one.
+  // Only failing tests take this long. Some machines are many times slower than this one.
   timeout: 480_000,
   expect: { timeout: 120_000 },
   reporter: [['list'], ['./e2e/line-reporter.ts']],
-  // A trace of each journey costs a fifth of the whole run: `--trace on` writes one of what is looked into.
+  // Tracing every journey takes a fifth of the whole run; use `--trace on` for the one you debug.
   use: { launchOptions: await findChromium(), viewport: { width: 1440, height: 900 } },
 })

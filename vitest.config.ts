@@ -15,7 +15,7 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000 } },
     reporters: ['default', new LineReporter()],
     projects: [
-      // A process of its own for each file: to start a program takes a process the longer the more memory it has.
+      // One process per file: the more memory a process uses, the longer it takes to start a program.
       { extends: true, test: { name: 'service', include: inFolders('lib/service') } },
       // Here most of a file's time would go into loading what the file before has loaded.
       {

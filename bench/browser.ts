@@ -10,7 +10,7 @@ interface OpenPage {
   product: Product
 }
 
-/** Runs a benchmark in Chromium. Each page it opens is signed in to a product of its own. */
+/** Runs a benchmark in Chromium. Each page it opens is signed in to its own product. */
 export const withBrowser = async (
   measure: (open: (table?: string) => Promise<OpenPage>) => Promise<void>,
 ): Promise<void> => {
@@ -128,7 +128,7 @@ export const report = (what: string, values: number[], goal = '') => {
   console.log(`  ${what.padEnd(52)} ${median.toFixed(0).padStart(5)} ${worst.toFixed(0).padStart(5)}   ${goal}`)
 }
 
-/** Prints the main thread's tasks while `act` runs, in processor time: waiting for a processor says nothing of the page. */
+/** Prints the main thread's tasks while `act` runs, in CPU time: waiting for a CPU says nothing about the page. */
 export const reportTasks = async (page: Page, what: string, act: () => Promise<unknown>) => {
   const sorted = (await tracedTasks(page, act)).toSorted((a, b) => a - b)
   const parts = [0.5, 0.95, 0.99, 1].map((part) => sorted[Math.ceil(sorted.length * part) - 1] ?? 0)

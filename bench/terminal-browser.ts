@@ -59,7 +59,7 @@ const windowMs = 3_000
 /** The rest of the page hydrates after the prompt. */
 const hydrateMs = 1_500
 
-/** Runs in the page: the longest time from one of 20 key events to the frame that follows it. */
+/** Runs in the page: the longest time from any of 20 key events to the next frame. */
 const observeKeys = () =>
   new Promise<number>((resolve) => {
     let left = 20

@@ -22,7 +22,7 @@ const paths = [
   '/devboxes/{devbox}/terminal',
 ]
 
-// An alert that another journey left would load on every page.
+// An alert left by another journey would load on every page.
 test.use({ journeys: 'first loads' })
 
 test('every page loads within its JavaScript budget', async ({ page, product }) => {
@@ -37,7 +37,7 @@ test('every page loads within its JavaScript budget', async ({ page, product }) 
     await makeScenarios(product, names),
     names.map(() => 1),
   )
-  // Nothing comes from the cache: a page of its own for each would start a process for each.
+  // Nothing comes from the cache, and one page serves all: separate pages would start a process each.
   const network = await page.context().newCDPSession(page)
   await network.send('Network.enable')
   await network.send('Network.setCacheDisabled', { cacheDisabled: true })

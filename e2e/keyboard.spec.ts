@@ -45,7 +45,7 @@ const choose = async (page: Page, item: string) => {
   await page.keyboard.press('Enter')
 }
 
-test('with keys alone: a wrong key, the right one, the theme, and out again', async ({ page, product }) => {
+test('by keyboard: a wrong key, the right one, the theme, and signing out', async ({ page, product }) => {
   await page.goto(`${product.url}/sign-in`)
   const key = page.getByLabel('API key')
   await expect(key).toBeFocused()
@@ -68,7 +68,7 @@ test('with keys alone: a wrong key, the right one, the theme, and out again', as
   await page.waitForURL(/\/sign-in/)
 })
 
-test('with keys alone: an eviction drill from its start to its end', async ({ signedIn: page, product }) => {
+test('by keyboard: an eviction drill from its start to its end', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'keyed-box' } })
   await page.goto(`${product.url}/evictions`)
   await isLive(page)
@@ -85,7 +85,7 @@ test('with keys alone: an eviction drill from its start to its end', async ({ si
   await expect(row).toHaveCount(0)
 })
 
-test('with keys alone: two jobs are compared, and a scenario side by side', async ({ signedIn: page, product }) => {
+test('by keyboard: two jobs are compared, and a scenario side by side', async ({ signedIn: page, product }) => {
   const scenarios = await makeScenarios(product, ['scenario 0', 'scenario 1'])
   await finishedJob(product, 'keyed before', scenarios, [1, 0])
   await finishedJob(product, 'keyed after', scenarios, [1, 1])
@@ -100,7 +100,7 @@ test('with keys alone: two jobs are compared, and a scenario side by side', asyn
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
 })
 
-test('with keys alone: a running job is found, opened and canceled', async ({ signedIn: page, product }) => {
+test('by keyboard: a running job is found, opened and canceled', async ({ signedIn: page, product }) => {
   const job = await startJob(product, 'keyed job', await makeScenarios(product, ['endless']), 'sleep infinity')
   await page.goto(`${product.url}/benchmark-jobs`)
   await isLive(page)
@@ -115,7 +115,7 @@ test('with keys alone: a running job is found, opened and canceled', async ({ si
   await expect(page.getByRole('button', { name: 'Cancel job' })).toHaveCount(0)
 })
 
-test('with keys alone: an axon is created and given an event', async ({ signedIn: page, product }) => {
+test('by keyboard: an axon is created and given an event', async ({ signedIn: page, product }) => {
   await page.goto(`${product.url}/axons`)
   await isLive(page)
   await press(page.getByRole('button', { name: 'Create axon' }).first())
@@ -132,7 +132,7 @@ test('with keys alone: an axon is created and given an event', async ({ signedIn
   await expect(page.getByRole('main').getByText('note', { exact: true }).first()).toBeVisible()
 })
 
-test('with keys alone: a devbox is created, and its terminal entered and left', async ({ signedIn: page, product }) => {
+test('by keyboard: a devbox is created, and its terminal entered and left', async ({ signedIn: page, product }) => {
   await page.goto(`${product.url}/devboxes`)
   await isLive(page)
   await press(page.getByRole('button', { name: 'Create devbox', exact: true }).first())
@@ -151,7 +151,7 @@ test('with keys alone: a devbox is created, and its terminal entered and left', 
   await expect(page.getByRole('heading', { level: 1, name: 'keyed terminal' })).toBeVisible()
 })
 
-test('with keys alone: a command is run, read and killed', async ({ signedIn: page, product }) => {
+test('by keyboard: a command is run, read and killed', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'keyed commands' } })
   await page.goto(`${product.url}/devboxes/${id}/commands`)
   await isLive(page)
@@ -164,7 +164,7 @@ test('with keys alone: a command is run, read and killed', async ({ signedIn: pa
   await expect(page.getByText('Exit 137 (SIGKILL)', { exact: true })).toBeVisible()
 })
 
-test('with keys alone: a file is opened, edited and saved', async ({ signedIn: page, product }) => {
+test('by keyboard: a file is opened, edited and saved', async ({ signedIn: page, product }) => {
   const { devboxes, files } = product.service
   const { id } = await devboxes.createAndAwaitRunning({ body: { name: 'keyed files' } })
   await files.write({ params: { id }, body: { file_path: 'note.txt', contents: 'first\n' } })
@@ -183,7 +183,7 @@ test('with keys alone: a file is opened, edited and saved', async ({ signedIn: p
   await expect(page.getByRole('row').getByRole('link', { name: 'note.txt' })).toBeFocused()
 })
 
-test('with keys alone: a snapshot is taken, and a devbox created from it', async ({ signedIn: page, product }) => {
+test('by keyboard: a snapshot is taken, and a devbox created from it', async ({ signedIn: page, product }) => {
   const { id } = await product.service.devboxes.createAndAwaitRunning({ body: { name: 'keyed source' } })
   await page.goto(`${product.url}/devboxes/${id}`)
   await isLive(page)
@@ -201,10 +201,7 @@ test('with keys alone: a snapshot is taken, and a devbox created from it', async
   await expect(page.getByRole('heading', { level: 1, name: 'keyed restore' })).toBeVisible()
 })
 
-test('with keys alone: a secret is created, found in a sorted list, and deleted', async ({
-  signedIn: page,
-  product,
-}) => {
+test('by keyboard: a secret is created, found in a sorted list, and deleted', async ({ signedIn: page, product }) => {
   for (const name of ['KEYED_A', 'KEYED_C']) await product.service.secrets.create({ body: { name, value: name } })
   await page.goto(`${product.url}/settings/secrets`)
   await isLive(page)

@@ -67,7 +67,7 @@ const judgeByLatency = async (page: Page, address: string) => {
   await expect(page).toHaveURL(/[?&]direction=lower/)
 }
 
-test('a lead compares two imported jobs, gates them, and shares the result with somebody without an account', async ({
+test('a lead compares two imported jobs, gates them, and shares the result with someone without an account', async ({
   signedIn: page,
   product,
   browser,

@@ -50,7 +50,7 @@ test('each list keeps its own columns, and one is exported in full', async ({ si
   await expect(head('env')).toBeVisible()
   await open(page, `${product.url}/benchmarks/scenarios`)
   await expect(head('Verifier')).toBeVisible()
-  // On a phone rows are selected by a thumb, and what is done with them is within its reach.
+  // On a phone, rows are selected by thumb, and their actions are within its reach.
   await page.setViewportSize({ width: 390, height: 844 })
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await page.goto(`${product.url}/devboxes`)
@@ -79,7 +79,7 @@ test('a list is sorted by the service or over its loaded rows, with pinned colum
     Array.from({ length: 45 }, (_, number) => `sorted ${number}`),
   )
   const head = (name: string) => page.getByRole('columnheader', { name, exact: true })
-  // By the service over all rows, or by the page over those it loads.
+  // Sorted by the service over all rows, or by the page over those it loads.
   const firstRow = page.getByRole('main').locator('tr[data-key]').first()
   await open(page, `${product.url}/benchmarks/scenarios?search=sorted&columns=name,verifier,id`)
   await head('Name').getByRole('button').click()
@@ -163,7 +163,7 @@ test('an unknown address leads to the resource whose id it contains', async ({ s
   await search.fill('straye')
   await found.getByRole('link', { name: 'strayed devbox' }).click()
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
-  // An id in the address of another kind of thing.
+  // An id in the address of another kind of record.
   await page.goto(`${product.url}/benchmark-jobs/${id}`)
   await expect(page.getByRole('heading', { name: 'No benchmark job with this id' })).toBeVisible()
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()

@@ -3,7 +3,7 @@ import { expect, open, type Product, test } from './product.ts'
 
 test.use({ journeys: 'on-call' })
 
-/** A person in a browser of their own, signed in with the team's API key. */
+/** A person in a separate browser, signed in with the team's API key. */
 const personIn = async (browser: Browser, { url, apiKey }: Product): Promise<Page> => {
   const page = await (await browser.newContext()).newPage()
   await page.request.post(`${url}/api/session`, { data: { api_key: apiKey }, headers: { origin: url } })

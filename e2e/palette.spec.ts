@@ -7,7 +7,7 @@ const type = async (page: Page, text: string) => {
   await page.keyboard.type(text)
 }
 
-test('the palette offers recent things, actions on the thing in view and the docs, by keyboard', async ({
+test('the palette offers recent items, actions on the open record and the docs, by keyboard', async ({
   page,
   product,
 }) => {
@@ -95,7 +95,7 @@ test('a shortcut is changed, used and reset, and refused where it conflicts', as
   await expect(banner.getByRole('button', { name: 'Search or go to' })).toHaveText('Search or go toCtrlShiftY')
 
   await page.getByRole('heading', { level: 1 }).click()
-  // The first does nothing, or else its palette would be in the way of the second.
+  // The first does nothing; otherwise its palette would block the second.
   await page.keyboard.press('Control+k')
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })

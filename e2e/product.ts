@@ -107,7 +107,7 @@ const end = async (child: ChildProcess) => {
 export const signIn = async (page: Page, { url, apiKey }: Pick<Product, 'url' | 'apiKey'>) => {
   const answer = await page.request.post(`${url}/api/session`, { data: { api_key: apiKey }, headers: { origin: url } })
   if (!answer.ok()) throw new Error(`the sign-in was answered ${answer.status()}: ${await answer.text()}`)
-  // As if the question for a name had been skipped.
+  // As if the prompt for a name had been skipped.
   await page.context().addCookies([{ name: nameCookie, value: '', url }])
 }
 

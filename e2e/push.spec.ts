@@ -83,7 +83,7 @@ test('an eviction is pushed to a browser without an open tab, and its notificati
         const { registration } = globalThis as unknown as { registration: { shown: Map<string, { title: string }> } }
         return [...registration.shown.values()].map(({ title }) => title)
       })
-    // A visible tab of the account announces its alerts itself; a page of nobody doesn't.
+    // A visible tab of the account announces its alerts itself; a signed-out page doesn't.
     await page.goto(`${product.url}/alert-icon.svg`)
     await deliver({ title: '2 devboxes will be suspended in 5 min' })
     await expect.poll(shown).toEqual(['2 devboxes will be suspended in 5 min'])

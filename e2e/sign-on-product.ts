@@ -6,7 +6,7 @@ import { freePort } from '#lib/service/testing/free-port.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { type Product, startProduct } from './product.ts'
 
-/** A console whose people sign in at an OpenID Connect provider, in front of a service of its own. */
+/** A console with OpenID Connect sign-in, in front of its own service. */
 export interface SignOnProduct {
   service: TestService
   front: Product

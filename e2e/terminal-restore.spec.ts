@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { expect, openPalette, type Product, test } from './product.ts'
 import { screenText, untilPrompt, untilText } from './terminal-page.ts'
 
-// The bar of an alert that another journey left appears during a reload, and the resize makes vim redraw.
+// The alert bar left by another journey appears during a reload, and the resize makes vim redraw.
 test.use({ journeys: 'terminal restore' })
 
 const openTerminal = async (page: Page, product: Product) => {

@@ -151,10 +151,10 @@ test('one of two consoles dies under load: no read fails, terminals reattach, ac
     await page.keyboard.type('echo "still $held"\n')
     await expect.poll(() => screenText(page)).toContain('still 42')
     await expect.poll(() => answers.length).toBeGreaterThan(killedAfter + 20)
-    // Until it is ready, nginx keeps to the other one.
+    // Until it is ready, nginx uses the other one.
     await startConsole(ports[0])
   } finally {
-    // Otherwise a failure would leave the calls running without end.
+    // Otherwise a failure would leave the calls running forever.
     isLoading = false
     await Promise.all(load)
   }

@@ -30,7 +30,7 @@ const run = ([name, command]: Step, isFirst: boolean) =>
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => {
         if (isFirst) process.stdout.write(chunk)
-        // Only the end of printed output matters: it has the counts.
+        // Only the end of printed output matters: it contains the counts.
         output = isFirst ? (output + chunk).slice(-4096) : output + chunk
       })
     child.on('close', (code) => {

@@ -71,7 +71,7 @@ export const soakSwarm = async (seconds: number): Promise<SwarmReport> => {
       for (let sent = 0; sent < total; sent++) {
         const box = boxes[sent % boxes.length]
         if (!box) break
-        // More would only wait for the machine.
+        // More would only wait for the CPU.
         while (running.size >= boxes.length) await Promise.race(running)
         const command = `echo ${sent} | tee -a ~/commands`
         start(

@@ -45,7 +45,7 @@ test('a planned stop says what it waits for, and what restarts or stays', () => 
   ])
 })
 
-test('running work has a label, also of an unknown kind, and a shell says why it counts', () => {
+test('running work has a label, even of an unknown kind, and a shell says why it counts', () => {
   expect(['trial', 'migration'].map((kind) => workLabel({ kind, id: 'x' }))).toEqual(['Trial of', 'migration'])
   expect(shellUse({ kind: 'shell', id: 'main', program: 'vim' })).toBe('running vim')
   expect(shellUse({ kind: 'shell', id: 'main' })).toBe('used recently')

@@ -2,16 +2,16 @@ import * as z from 'zod/mini'
 import { EpochMs, openEnum } from './common.ts'
 import { defineEndpoints, get, json, post } from './endpoint.ts'
 
-/** What a stop of the service would interrupt. */
+/** Work that a stop of the service would interrupt. */
 export const RunningWork = z.object({
   kind: openEnum(['command', 'shell', 'trial', 'scoring', 'snapshot', 'build']),
   /** Of the execution, job, scenario run, snapshot or blueprint; a shell's session name. */
   id: z.string(),
-  /** What people know it by: a command line, or the name of a job, scenario, snapshot or blueprint. */
+  /** Display name: a command line, or the name of a job, scenario, snapshot or blueprint. */
   name: z.nullish(z.string()),
   devbox_id: z.nullish(z.string()),
   devbox_name: z.nullish(z.string()),
-  /** What runs in a shell's foreground. Null: it was used lately. */
+  /** The shell's foreground program. Null: it was used recently. */
   program: z.nullish(z.string()),
 })
 export type RunningWork = z.infer<typeof RunningWork>
@@ -31,7 +31,7 @@ export const PlannedStop = z.object({
   builds: Count,
   shells: z.optional(Count),
   scorings: z.optional(Count),
-  /** What is counted above, at most `maxListed` of it. */
+  /** The work counted above, at most `maxListed` items. */
   running: z.optional(z.array(RunningWork)),
   /** They end with the service and start again with it. */
   devboxes_restarting: Count,

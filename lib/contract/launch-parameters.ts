@@ -56,7 +56,7 @@ const sizes: Record<Size, Resources> = {
 type CustomField = 'custom_cpu_cores' | 'custom_gb_memory' | 'custom_disk_size'
 const isEven = (value: number, max: number) => Number.isInteger(value / 2) && value > 0 && value <= max
 
-/** Why a size of these numbers can't be had; forms show it before the service does. */
+/** Why this size isn't possible; forms show it before the service does. */
 export const customSizeProblem = (
   size: Partial<Record<CustomField, number | null | undefined>>,
 ): { field: CustomField; problem: string } | undefined => {

@@ -9,7 +9,7 @@ export const Storage = z.object({
   stored_bytes: z.record(z.string(), Bytes),
   /** Null: no limit. */
   limit_bytes: z.nullable(Bytes),
-  /** After this time, the output and records of what has ended are deleted. Null: never. */
+  /** After this time, output and records of ended devboxes, jobs and runs are deleted. Null: never. */
   keep_ended_seconds: z.nullable(z.int()),
 })
 export type Storage = z.infer<typeof Storage>
@@ -29,7 +29,7 @@ const maxOlderThanSeconds = 100 * 365 * 24 * 3600
 
 export const storage = defineEndpoints('storage', 'beta', {
   get: get('/v1/accounts/me/storage', json(Storage)),
-  /** Deletes what ended longer ago, of all accounts. */
+  /** Deletes what ended longer ago, in all accounts. */
   prune: post('/local/prune', json(Pruned), {
     body: z.object({
       older_than_seconds: z.optional(z.int().check(z.minimum(0), z.maximum(maxOlderThanSeconds))),

@@ -235,7 +235,7 @@ export interface ChangedAlerts {
   alerts: Alert[]
 }
 
-/** Response of `GET /api/alerts/people`: everybody who can be given an alert. */
+/** Response of `GET /api/alerts/people`: everyone who can be given an alert. */
 export interface AlertPeople {
   people: string[]
 }

@@ -8,7 +8,7 @@ const agents = [
   { name: 'solver', model_name: 'acme/large' },
   { name: 'writer', model_name: null },
 ]
-/** A job of these three agents as a foreign service may answer it. */
+/** A job of these three agents as another service may return it. */
 const agentsOf = (outcomes: object[], runs: object[] = [], specified: object[] | null = agents) =>
   agentsWithRuns(
     readLeniently(BenchmarkJob, {

@@ -8,7 +8,7 @@ export const hasRole = (role: Role, least: Role): boolean => roles.indexOf(role)
 
 export const lowerRole = (one: Role, other: Role): Role => (hasRole(one, other) ? other : one)
 
-// POST operations of the API that only read. Any other operation that isn't a GET writes, also a future one.
+// POST operations of the API that only read. Any other operation that isn't a GET writes, including future ones.
 const readingOperations: ReadonlySet<string> = new Set([
   'axons.query',
   'axons.batch',

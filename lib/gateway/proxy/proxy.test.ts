@@ -346,7 +346,7 @@ describe('errors of the service', () => {
   })
 })
 
-/** Waits for a count to have begun and to stay while all that share this process have had many turns. */
+/** Waits until a count is above 0 and stays the same over many turns of the event loop. */
 const untilStill = async (count: () => number) => {
   for (let before = -1; before !== count() || before === 0; ) {
     before = count()

@@ -90,7 +90,7 @@ export const probeLists = async (
     if (support === 'no') missing.add(endpoint)
     if (support === 'yes' || support === 'no') onResult(endpoint, support)
   }
-  // A service that lists the metadata keys of neither is taken to list none.
+  // A service that lists the metadata keys of neither is assumed to list none at all.
   const { devboxes, axons } = contract
   if (missing.has(devboxes.metadataKeys) && missing.has(axons.metadataKeys))
     for (const endpoint of endpoints) if (endpoint.path.includes('/metadata/keys')) onResult(endpoint, 'no')

@@ -50,7 +50,7 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
     const add = async (prefix: string, folder: string, paths: readonly string[]) => {
       for (const line of await appendToTar(part, prefix, folder, paths)) warnings.add(line)
     }
-    // Others may be half written while they are copied, and are added again.
+    // Disks created from here on may be incomplete when copied; they are added again with the database.
     const complete = copyDisksDatabase(dataDir, staging).local
     await add('service', dataDir, present(dataDir, [...serviceFolders, ...serviceFiles]))
     await copyAxons(dataDir, staging)
@@ -144,8 +144,8 @@ const copyAxons = async (dataDir: string, staging: string) => {
 }
 
 /**
- * The database goes last, with all that it names: what was created while the disks were copied is added first. Returns
- * what has its disk in a container engine.
+ * The database goes last, after the disks that were created while the others were copied. Returns the records whose
+ * disks are in a container engine.
  */
 const addDatabase = async (
   dataDir: string,

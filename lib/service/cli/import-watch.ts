@@ -40,7 +40,7 @@ export const watchJobs = async (
         if (!(error instanceof StartError)) throw error
         if (stop.signal.aborted) return
         if (error instanceof RejectedImport) imported.set(path, changedMs)
-        // Once, however long the service is down.
+        // Printed once, however long the service is down.
         if (error.message !== lastProblem) console.error(`${relative(folder, job) || '.'}: ${error.message}`)
         lastProblem = error.message
         if (!(error instanceof RejectedImport)) return
@@ -61,7 +61,7 @@ const hasEnded = async (job: string): Promise<boolean> => {
   return (await endOf('result.json', 'finished_at')) || endOf('run_metadata.json', 'end_time')
 }
 
-/** Of the files in the job's folder and in those of its trials. */
+/** The latest change of a file in the job's folder or its trials' folders. */
 const lastChange = async (job: string): Promise<number> => {
   let latest = 0
   for (const entry of await readdir(job, { withFileTypes: true })) {

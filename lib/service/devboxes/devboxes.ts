@@ -116,7 +116,7 @@ export class Devboxes {
       try {
         return devbox.status === 'running' && engineOf(devbox).adopt !== undefined
       } catch {
-        // Of an engine that this service doesn't have.
+        // It belongs to an engine that this service doesn't have.
         return false
       }
     }

@@ -268,7 +268,7 @@ export interface Box {
   /** Connects to a TCP port on the devbox's loopback. Rejects with ECONNREFUSED if nothing listens. */
   connect(port: number): Promise<Duplex>
   outOfMemoryKills(): number
-  /** In a box that outlives the service, and in which commands do. */
+  /** Set if the box and its commands can outlive the service. */
   readonly survivors?: Survivors
   /** Whether commands can't run because the disk is full. */
   isDiskFull(): Promise<boolean>

@@ -34,7 +34,7 @@ export interface SwarmChoice {
 }
 
 export interface Engines {
-  /** Of devboxes that ask for nothing else. */
+  /** Default isolation of devboxes. */
   readonly isolation: Isolation
   readonly images: Images | undefined
   readonly cluster: Cluster | undefined

@@ -108,7 +108,7 @@ export class PlannedStop {
     const { store, executions, terminals, jobs, scenarioRuns, snapshots, blueprints, now } = this.#options
     const trials = jobs.runningTrials()
     const scorings = scenarioRuns.inScoring()
-    // Their commands are part of them.
+    // Commands in devboxes of trials and scorings count as part of these.
     const covered = new Set([
       ...trials.flatMap(({ devboxIds }) => devboxIds),
       ...scorings.flatMap(({ devbox_id }) => devbox_id ?? []),

@@ -194,7 +194,7 @@ export class TestPageTerminal {
       .trimEnd()
   }
 
-  /** A socket that goes through this page's network, says where it comes from as a browser would, and keeps count. */
+  /** A socket that uses this page's network, sends an Origin as a browser would, and is counted. */
   #socketClass(headers: () => Record<string, string>): typeof WebSocket {
     const page = this
     return class extends NodeWebSocket {

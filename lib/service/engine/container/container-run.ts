@@ -31,7 +31,7 @@ const healthcheckOf = (check: NonNullable<ContainerRun['healthcheck']>) => {
 }
 
 export interface RunNames {
-  /** Of the names of volumes, networks and containers. */
+  /** Prefix of the names of volumes, networks and containers. */
   prefix: string
   labels: Record<string, string>
 }

@@ -61,7 +61,7 @@ describe.skipIf(!hasDocker)('in a container', () => {
     return output
   }
 
-  test('a command goes on at the byte where the last service stopped, and reports its exit', async () => {
+  test('a command continues at the byte where the last service stopped, and reports its exit', async () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join('')
     const first = open()
     const process = await run(first, 'numbers', 'seq 100000; echo problem >&2; exit 7')
@@ -90,7 +90,7 @@ describe.skipIf(!hasDocker)('in a container', () => {
     await until(async () => (await last.survivors?.process('numbers', { stdout: 0, stderr: 0 })) === undefined)
   })
 
-  test('input, signals and the size reach what an earlier service started', async () => {
+  test('input, signals and resizes reach commands that an earlier service started', async () => {
     const first = open()
     await run(
       first,
@@ -141,7 +141,7 @@ describe.skipIf(!hasDocker)('in a container', () => {
     box.detach()
   })
 
-  test('without perl, an earlier service leaves no commands and terminals, but everything else', async () => {
+  test('without perl, commands and terminals of an earlier service are lost, and nothing else is', async () => {
     const id = await start('busybox')
     onTestFinished(() => docker.api.json('DELETE', `/containers/${id}`, { query: { force: true } }))
     const first = open(id, false)

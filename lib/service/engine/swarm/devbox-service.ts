@@ -29,7 +29,7 @@ interface Options {
   reserved: Reserved
 }
 
-/** To a network. */
+/** Attaches a service to a network. */
 export interface Attachment {
   Target: string
   Aliases?: string[]

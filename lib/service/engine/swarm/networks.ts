@@ -20,14 +20,14 @@ type Report = (sentence: string) => void
 type Spec = Pick<BoxSpec, 'devboxId' | 'hostname' | 'network' | 'group' | 'privateNetwork' | 'signal'>
 
 export interface DevboxNetworks {
-  /** Of its service. */
+  /** Network attachments of the devbox's service. */
   attachments: Attachment[]
-  /** Once its container runs. Waits for the proxy of its node. */
+  /** Call once the container runs. Waits for the proxy on its node. */
   open(placement: Pick<Placement, 'containerId' | 'task'>, node: SwarmNode): Promise<OpenNetworks>
 }
 
 export interface OpenNetworks {
-  /** Of commands. Changes with `setOnline`. */
+  /** Environment of commands. Changes with `setOnline`. */
   env: Record<string, string>
   setOnline(isOnline: boolean): Promise<void>
   notEnforced: readonly string[]

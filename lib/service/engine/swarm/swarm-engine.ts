@@ -28,7 +28,7 @@ export interface SwarmOptions {
   manager: EngineAddress
   addressOf: (node: { address: string; hostname: string; isManager: boolean }) => EngineAddress | undefined
   registry: string | undefined
-  /** Say where credentials for registries are. */
+  /** The environment variables that locate registry credentials. */
   variables: EngineVariables
   placement: readonly string[]
   reserved: Reserved
