@@ -13,7 +13,7 @@ describe('the reason of a disabled control', () => {
       expect([endpoint.id, refusal(endpoint.id, role)]).toEqual([endpoint.id, roleRefusal(role, leastRole(endpoint))])
   })
 
-  it('refuses a viewer every write', () => {
+  it('refuses all writes of a viewer', () => {
     const allowed = writes.filter(({ id }) => refusal(id, 'viewer') === null).map(({ id }) => id)
     expect(allowed).toEqual(writes.filter((each) => leastRole(each) === 'viewer').map(({ id }) => id))
     expect(allowed.length).toBeLessThan(writes.length / 4)

@@ -34,7 +34,7 @@ it.each([{ filters: [] }, { filters }])('shows no empty state while more pages a
   expect(screen.getByText('Loading devboxes')).toBeTruthy()
 })
 
-it('tells an empty list from one without a match', () => {
+it('distinguishes an empty list from one without matches', () => {
   show({})
   expect(screen.getByText('No devboxes yet')).toBeTruthy()
   cleanup()

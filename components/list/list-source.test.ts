@@ -37,7 +37,7 @@ it('keeps other parameters when all filters are cleared', () => {
   expect(withoutFilters(list, params)).toBe('/devboxes?limit=50')
 })
 
-it('takes a function as text, whose null means no filter', () => {
+it('accepts a function as text, whose null means no filter', () => {
   const list = {
     path: (params: Partial<DevboxListQuery>) => paths.devboxes(params),
     filters: { status: (text: string) => (text === 'running' ? null : `is ${text}`) },

@@ -9,7 +9,7 @@ describe('readCondition', () => {
     })
   })
 
-  it('parts several values at commas, but not at one behind a backslash', () => {
+  it('splits several values at commas, except after a backslash', () => {
     expect(readCondition('env', 'in', 'staging, prod ,prod,,x\\,y')).toEqual({
       ok: true,
       condition: { key: 'env', op: 'in', values: ['prod', 'staging', 'x,y'] },

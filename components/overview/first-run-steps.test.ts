@@ -7,7 +7,7 @@ it('takes an opened terminal and a comparison as steps, and no other page', () =
   for (const path of ['/', '/devboxes', '/devboxes/dbx_1', '/benchmark-jobs/bmj_1']) expect(stepOf(path)).toEqual({})
 })
 
-it('starts anew from what it cannot read', () => {
+it('starts over if it cannot read the stored state', () => {
   const none = { hasStarted: false, hasOpenedShell: false, hasCompared: false, isOver: false }
   for (const text of [null, '', '{', 'null', '[]', '"x"']) expect(parseSteps(text)).toEqual(none)
   expect(parseSteps('{"isOver":true,"hasStarted":1}')).toEqual({ ...none, isOver: true })

@@ -3,7 +3,7 @@ import { nextLook } from './last-look.ts'
 
 const minute = 60_000
 
-it('counts from the end of the look before, and continues it on a quick return', () => {
+it('counts from the end of the previous visit, and continues that on a quick return', () => {
   const first = nextLook(undefined, 0)
   expect(first).toEqual({ since_ms: null, seen_ms: 0 })
   const second = nextLook({ ...first, seen_ms: 5 * minute }, 600 * minute)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { clientId } from './wrong-key-limit.ts'
 
-it('counts an IPv4 address as a client, and of IPv6 a network', () => {
+it('counts an IPv4 address or an IPv6 network as one client', () => {
   expect(['192.0.2.7', '::ffff:192.0.2.7', 'unknown', ''].map(clientId)).toEqual([
     '192.0.2.7',
     '::ffff:192.0.2.7',

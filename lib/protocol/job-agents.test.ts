@@ -79,7 +79,7 @@ describe('agents of a job', () => {
     expect(shown(agentsOf([outcome('bmr_1', 'other')]))).toEqual([[null, 'bmr_1', 'other', null]])
   })
 
-  it('are told apart by the settings that differ once all have an outcome', () => {
+  it('are distinguished by the settings that differ once all have an outcome', () => {
     const solver = (kwargs: object | null, more: object = {}) => ({
       name: 'solver',
       model_name: 'acme/small',

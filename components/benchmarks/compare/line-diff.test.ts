@@ -9,7 +9,7 @@ it('lists removed and added lines with their positions', () => {
   expect(diff('agents:\n- one\n- two', 'agents:\n- two\n- three')).toEqual([' agents:', '-- one', ' - two', '+- three'])
 })
 
-it('gives both texts back, whatever they are', () => {
+it('can restore both texts, whatever they are', () => {
   const texts = ['a\na\nb', 'b\na', '', 'a\nb\na\nb', 'x\n'.repeat(3000), 'y\n'.repeat(3000)]
   for (const before of texts)
     for (const after of texts) {

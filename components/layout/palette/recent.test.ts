@@ -5,7 +5,7 @@ afterEach(() => vi.unstubAllGlobals())
 
 const thing = (id: string, name = id): RecentItem => ({ kind: 'devbox', id, name, href: `/devboxes/${id}` })
 
-it('keeps each thing once, the last first, with its last name', () => {
+it('keeps each item once, latest first, with its latest name', () => {
   const items = [thing('a'), { action: 'Sign out' }, thing('b')].reduce(withRecent, [] as RecentItem[])
   expect(withRecent(items, thing('a', 'renamed'))).toEqual([thing('a', 'renamed'), thing('b'), { action: 'Sign out' }])
 })
@@ -45,7 +45,7 @@ it('belongs to one account until it signs out', () => {
   expect(recentItems.read('two')).toEqual([])
 })
 
-it('ignores what is no item, such as an address elsewhere', () => {
+it('ignores invalid items, such as an address elsewhere', () => {
   vi.stubGlobal('localStorage', new MemoryStorage())
   const foreign = { ...thing('a'), href: '//evil.example' }
   localStorage.setItem('devdeck:recent:one', JSON.stringify([foreign, null, 3, { kind: 'devbox' }, thing('b')]))

@@ -49,6 +49,6 @@ describe('a sample', () => {
   })
 })
 
-it('names what Python calls otherwise', () => {
+it('uses Python’s own names where they differ', () => {
   expect(pythonName('devboxes.diskSnapshots.list')).toBe('devboxes.disk_snapshots.list')
 })

@@ -85,7 +85,7 @@ describe('shortcutProblem', () => {
     expect(problem('list.next', 'n')).toBeNull()
   })
 
-  it('refuses keys of the browser, the shell and of typing, with the reason', () => {
+  it('refuses keys used by the browser, the shell or typing, with the reason', () => {
     expect(problem('list.next', 'ctrl+t')).toBe('The browser uses Ctrl+T: new tab')
     expect(problem('help.open', 'ctrl+c')).toBe('Ctrl+C edits text')
     expect(problem('terminal.find', 'ctrl+r')).toBe('The browser uses Ctrl+R: reload')

@@ -67,7 +67,7 @@ it('refuses new connections with 503 when files run out, says so once, and serve
   expect(stderr.match(/New connections are refused/g)).toHaveLength(1)
 })
 
-it('closes the oldest of many connections of an address over which nobody is signed in, says so once, and lets everybody in', async () => {
+it('closes the oldest of many signed-out connections of an address, logs it once, and lets everyone in', async () => {
   const { open, answerTo, ask, cookie, upgrade } = await startSmall(false)
   const [idle, live] = [await open(), await open()]
   expect(await ask(idle, cookie)).toContain('200 OK')
@@ -103,7 +103,7 @@ it('counts each client of a proxy by itself, and a connection as that of its las
   expect(await ask(other, as('192.0.2.2'))).toContain('401 Unauthorized')
 })
 
-it('lets go of a refused upgrade and a half request whose client keeps its half open', async () => {
+it('closes a refused upgrade and an incomplete request whose client keeps its side open', async () => {
   const { open, answerTo, head, upgrade } = await startSmall(false)
   const openFiles = () => readdirSync(`/proc/${child.pid}/fd`).length
   const before = openFiles()
@@ -112,7 +112,7 @@ it('lets go of a refused upgrade and a half request whose client keeps its half 
   await expect.poll(openFiles).toBe(before)
 })
 
-it('answers requests that come before one is answered in their order, and cuts a connection with too many', async () => {
+it('answers pipelined requests in order, and cuts a connection with too many', async () => {
   const { open, ask, answerTo, head } = await startSmall(false)
   const socket = await open()
   let said = ''

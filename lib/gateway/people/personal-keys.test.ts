@@ -172,7 +172,7 @@ describe('a personal key', () => {
     expect((await call(key, 'GET', '/api/v1/devboxes')).body.message).toBe('This personal key has expired')
   })
 
-  it('is judged alone when the request has a cookie too', async () => {
+  it('counts alone when the request also has a cookie', async () => {
     const operator = await signedIn(newPerson(), 'platform')
     const key = await newKey(await signedIn(newPerson(), 'everyone'))
     const headers = { cookie: operator, origin: gateway.url }
@@ -187,7 +187,7 @@ describe('a personal key', () => {
     expect((await call('eyJ', 'POST', '/api/v1/secrets', secret, { cookie: operator })).status).toBe(403)
   })
 
-  it('neither creates keys nor ends sessions', async () => {
+  it('can neither create keys nor end sessions', async () => {
     const key = await newKey(await signedIn(newPerson(), 'platform'))
     for (const [method, path] of [
       ['POST', '/api/personal-keys'],
@@ -209,7 +209,7 @@ describe('a personal key', () => {
     expect((await call('wrong-key-of-the-service', 'GET', '/api/benchmark-jobs/bmj_none/report')).status).toBe(401)
   })
 
-  it('notes its last use at most once a minute', async () => {
+  it('stores its last use at most once a minute', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const startedMs = Date.now()
     const cookie = await signedIn(newPerson(), 'everyone')
@@ -239,7 +239,7 @@ describe('a personal key', () => {
 })
 
 describe('/api/personal-keys', () => {
-  it('gives no role above one’s own', async () => {
+  it('gives no role above the caller’s', async () => {
     const member = await signedIn(newPerson(), 'research')
     expect((await create(member, { role: 'operator' })).body).toMatchObject({ code: 'invalid_argument', field: 'role' })
     expect((await create(member, { role: 'viewer' })).status).toBe(200)
@@ -257,7 +257,7 @@ describe('/api/personal-keys', () => {
     expect([status, error.field]).toEqual([400, field])
   })
 
-  it('lists one’s own; operators see and revoke everybody’s', async () => {
+  it('lists the caller’s keys; operators see and revoke everyone’s', async () => {
     const ann = newPerson()
     const [owner, bob] = [await signedIn(ann, 'everyone'), await signedIn(newPerson(), 'research')]
     const key = await newKey(owner, { name: 'Ann’s\u202e\nlaptop', expires_days: 30 })

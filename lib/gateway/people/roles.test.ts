@@ -125,7 +125,7 @@ describe('over the whole contract', () => {
     expect(received).toEqual([])
   })
 
-  it('refuses a member what takes an operator', async () => {
+  it('refuses a member what only operators may do', async () => {
     const member = await signedIn('research')
     received = []
     const refused = writes.filter((endpoint) => leastRole(endpoint) === 'operator')

@@ -53,7 +53,7 @@ const currentId = async (cookie: string) => (await list(cookie)).sessions.find((
 const statusOf = async (cookie: string) => (await gateway.ask(cookie, 'GET', '/api/session')).status
 
 describe('GET /api/sessions', () => {
-  it('lists one’s own with browser, address and times, the last used first', async () => {
+  it('lists the caller’s with browser, address and times, last used first', async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     vi.useFakeTimers({ toFake: ['Date'] })
     const ann = newPerson()
@@ -77,7 +77,7 @@ describe('GET /api/sessions', () => {
     })
   })
 
-  it('lists everybody’s for an operator, of the same account only', async () => {
+  it('lists everyone’s in the account for an operator', async () => {
     const [ann, olga] = [newPerson(), newPerson()]
     await signedIn(ann)
     await gateway.signIn(service.otherKey)
@@ -145,7 +145,7 @@ describe('DELETE /api/sessions', () => {
     expect((await list(here)).total_count).toBe(1)
   })
 
-  it('ends all of one’s own but the one that asks', async () => {
+  it('ends all other sessions of the caller', async () => {
     const [ann, olga] = [newPerson(), newPerson()]
     const [here, second, third] = [await signedIn(ann), await signedIn(ann), await signedIn(ann)]
     const operator = await signedIn(olga, 'platform')

@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('requests to a leading console that hangs (needs P
     return store
   }
 
-  it('are repeated here if they read, and fail if they may have changed something', async () => {
+  it('are repeated locally if they only read, and fail if they may have changed something', async () => {
     vi.spyOn(console, 'log').mockReturnValue(undefined)
     const leader = await join(hanging.url)
     await vi.waitFor(() => expect(leader.leads).toBe(true))

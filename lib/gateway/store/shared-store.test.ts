@@ -53,7 +53,7 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     expect(c.all()).toEqual(a.all())
   })
 
-  it('agrees on a row that both change at once', async () => {
+  it('agrees on a row that two consoles change at once', async () => {
     const [a, b] = [await openConsole('both'), await openConsole('both')]
     a.put('1', 'of a')
     b.put('1', 'of b')
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     expect(b.all()).toEqual([{ id: '1', text: 'last', size: 1 }])
   })
 
-  it('takes over the data folder of the first console', async () => {
+  it('imports the data folder of the first console', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'devdeck-import-'))
     const file = join(folder, 'notes.sqlite')
     const old = new DatabaseSync(file)
@@ -85,7 +85,7 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('lets one console lead, and another as soon as it leaves', async () => {
+  it('has one leader, and another as soon as that leaves', async () => {
     const [a, b] = [await openConsole('led'), await openConsole('led')]
     a.join()
     await vi.waitFor(() => expect(a.store.leads).toBe(true))
@@ -100,13 +100,13 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     ])
   })
 
-  it('gives all consoles the secret of the first', async () => {
+  it('shares the first console’s secret with all consoles', async () => {
     const [a, b] = [await openConsole(), await openConsole()]
     expect(await a.store.secret('test', 'first')).toBe('first')
     expect(await b.store.secret('test', 'second')).toBe('first')
   })
 
-  it('confirms a change without waiting for those that others make meanwhile', async () => {
+  it('confirms a change without waiting for later changes of other consoles', async () => {
     const a = await openConsole('busy')
     let isBusy = true
     const writing = (async () => {
@@ -124,7 +124,7 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     expect(b.all()).toContainEqual({ id: '1', text: 'own', size: 1 })
   })
 
-  it('takes the lead from a console that hangs, which steps down once it is back', async () => {
+  it('replaces a leader that hangs, which steps down once it is back', async () => {
     const script = `
       import { SharedStore } from '#lib/gateway/store/shared-store.ts'
       const store = new SharedStore(${JSON.stringify(postgres.url)}, 'http://hanging')

@@ -155,7 +155,7 @@ describe('a read-only link', () => {
     await writer.leave()
   })
 
-  it('outlives its console until it is revoked or its maker signs out', async () => {
+  it('survives its console until it is revoked or its creator signs out', async () => {
     const leaving = await gateway.signIn(service.key)
     const before = await open('outlives')
     const other = await open('outlives-too', leaving)
@@ -185,7 +185,7 @@ describe('a read-only link', () => {
     await after.leave()
   })
 
-  it('ends when its maker became a viewer while the console was away', async () => {
+  it('ends if its creator became a viewer while the console was down', async () => {
     const restart = async (role: Role) => {
       const rules: RoleRules = { claim: 'groups', default: role, rules: [] }
       await gateway.close()

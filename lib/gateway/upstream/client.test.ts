@@ -3,7 +3,7 @@ import { startService } from '#lib/service/testing/service.ts'
 import { startConsole, startServer } from '../testing.ts'
 import { clientFor, limitListSize, unreachable } from './client.ts'
 
-it('gives up a service that does not answer, or not to the end, in time', async () => {
+it('gives up on a service that does not respond completely in time', async () => {
   const service = await startServer(({ url }, response) => {
     if (url?.startsWith('/v1/axons'))
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"axons":[')
@@ -16,7 +16,7 @@ it('gives up a service that does not answer, or not to the end, in time', async 
   service.close()
 })
 
-it('leaves lists that are too large to draw to the browser, and reads a single record of any size', async () => {
+it('leaves lists that are too large to render to the browser, and reads a single record of any size', async () => {
   const service = await startService({ isolation: 'none' })
   const gateway = await startConsole(service)
   const pages = clientFor(service.key, 10_000, limitListSize)

@@ -73,7 +73,7 @@ describe.skipIf(!hasDocker)('a blueprint built by a container engine', () => {
     }
   })
 
-  it('builds over the host what the engine has no image for', async () => {
+  it('builds on the host if the engine lacks the image', async () => {
     const id = await built({ dockerfile: 'FROM debian:devdeck-none\nRUN echo host >/srv/made' })
     expect(await logOf(id)).toContain(
       "The container engine can't get debian:devdeck-none; building over this host's system instead",

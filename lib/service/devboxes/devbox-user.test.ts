@@ -18,13 +18,13 @@ describeUnderEachIsolation('user_parameters under isolation', (isolation) => {
   const refusal = { status: 501, field: 'launch_parameters.user_parameters' }
 
   if (isolation === 'none')
-    it('are answered 501, unless they are the default', async () => {
+    it('return 501, unless they are the default', async () => {
       await expect(create(ada)).rejects.toMatchObject(refusal)
       await create({ uid: 1000, username: 'user' })
     })
 
   if (isolation === 'bubblewrap')
-    it('are answered 501 for root', async () => {
+    it('return 501 for root', async () => {
       await expect(create(root)).rejects.toMatchObject(refusal)
     })
 
@@ -50,7 +50,7 @@ describeUnderEachIsolation('user_parameters under isolation', (isolation) => {
     })
 
   if (inContainer(isolation))
-    it('may be root, who can install software and nothing more', async () => {
+    it('may be root, which can install software and nothing more', async () => {
       const id = await create(root, { '/root/mounted': 'm' })
       const script =
         'id -un; cat ~/mounted; echo; touch /usr/bin/new && echo new; mount -t tmpfs x /mnt || echo refused'

@@ -43,7 +43,7 @@ it('drops waiting work on abort', async () => {
   await expect(slots.run(aborting.signal, async () => 'never')).rejects.toThrow('aborted')
 })
 
-it('keeps those behind the next in line waiting until there is room for it', async () => {
+it('makes later ones wait until there is room for the next in line', async () => {
   let room = 1
   const slots = new Slots<number>(10, { hasRoom: (size) => size <= room })
   const started: number[] = []

@@ -171,7 +171,7 @@ describe('retention', () => {
     expect(await statusOf(client.devboxes.get({ params: { id } }))).toBe(200)
   })
 
-  it('frees disk space before anybody is evicted', async () => {
+  it('frees disk space before evicting a devbox', async () => {
     const before = await start()
     const [ended, running] = [await endedDevbox(), await service.devbox()]
     const scenario_ids = await makeScenarios(before, 1)
