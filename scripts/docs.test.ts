@@ -66,6 +66,16 @@ it('docs/faults.md names 40 faults, each with tests that exist', () => {
 const hasTest = (file: string, title: string) =>
   existsSync(join(root, file)) && [`'${title}'`, `"${title}"`].some((quoted) => read(file).includes(`(${quoted}, `))
 
+it('no settings file overrides what the systemd unit sets', () => {
+  // systemd prefers EnvironmentFile to Environment.
+  const inUnit = [...read('packaging/devdeck.service').matchAll(/^Environment=(\w+)=/gm)].map(([, name]) => name)
+  const inFiles = ['.env.example', 'packaging/devdeck.env'].flatMap((name) =>
+    [...read(name).matchAll(/^(\w+)=/gm)].map(([, variable]) => variable),
+  )
+  expect(inUnit.length * inFiles.length).toBeGreaterThan(0)
+  expect(inUnit.filter((name) => inFiles.includes(name))).toEqual([])
+})
+
 it('detects a path that does not exist', () => {
   expect(missing('see `lib/nowhere.ts` and [that](public/gone.png)')).toEqual(['lib/nowhere.ts', 'public/gone.png'])
 })
