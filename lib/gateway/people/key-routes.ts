@@ -67,6 +67,8 @@ const create = async (request: Request, session: Session, actor: ReturnType<type
     throw new HttpError('invalid_argument', `name must have 1 to ${maxKeyNameLength} characters`, { field: 'name' })
   if (!hasRole(own, role))
     throw new HttpError('invalid_argument', `role must not be higher than your own, which is ${own}`, { field: 'role' })
+  // Before the count, so that calls at the same time count each other's keys.
+  const sealed = await sealHolder(session)
   if (visibleTo(session).filter((each) => isOwn(each, session)).length >= maxKeys)
     throw new HttpError('conflict', `You have ${maxKeys} personal keys; revoke one first`)
   const id = `key_${randomBytes(9).toString('base64url')}`
@@ -82,7 +84,7 @@ const create = async (request: Request, session: Session, actor: ReturnType<type
         person: personOf(session, (header) => request.headers.get(header)),
         name,
         role,
-        sealed: await sealHolder(session),
+        sealed,
         created_ms,
         expires_ms: expires_days == null ? null : created_ms + expires_days * dayMs,
       },

@@ -112,6 +112,14 @@ describe('a personal key', () => {
     )
   })
 
+  it('is refused beyond the limit, also when many are created at once', async () => {
+    const cookie = await signedIn(newPerson(), 'everyone')
+    const answers = await Promise.all(Array.from({ length: 55 }, () => create(cookie)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
+    expect(answers.find(({ status }) => status === 409)?.body.message).toMatch(/revoke one first/)
+    expect(await keys(cookie)).toHaveLength(50)
+  })
+
   it('has the lower of its own and the person’s current role', async () => {
     const ann = newPerson()
     const cookie = await signedIn(ann, 'platform')
