@@ -8,10 +8,13 @@ import { readConfig, type SignOnRule } from '../config.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
 import { signInAtProvider, startProvider, type TestProvider } from '../testing-provider.ts'
 
+const teams = Array.from({ length: 40 }, (_, n) => `00000000-0000-0000-0000-0000000000${n + 10}`)
+
 const people = {
   ann: { name: 'Ann', email: 'ann@example.com', email_verified: true, groups: ['all', 'payments'] },
   bob: { name: 'Bob', email: 'ann@example.com', email_verified: false, groups: 'all' },
   eve: { preferred_username: 'eve', groups: ['payments-old'] },
+  max: { name: 'Max', groups: ['payments', ...teams, 'bosses'] },
 }
 
 let service: TestService
@@ -92,6 +95,20 @@ const signOn = async (as: string, { query = '', browser = new Browser() } = {}) 
 }
 const sessionOf = async (browser: Browser): Promise<SessionView> =>
   (await gateway.fetch('/api/session', { cookie: browser.cookie(gateway.url) })).json()
+
+it('gives the highest role to a person in more groups than fit a cookie', async () => {
+  const rules = [
+    ...teams.map((group) => ({ group, role: 'viewer' as const })),
+    { group: 'bosses', role: 'operator' as const },
+  ]
+  gateway.registry.config.roles = { file: '/nowhere/roles.json', rules: { claim: 'groups', default: null, rules } }
+  try {
+    const { browser } = await signOn('max')
+    expect((await sessionOf(browser)).role).toBe('operator')
+  } finally {
+    gateway.registry.config.roles = undefined
+  }
+})
 
 it('signs in a member of a group and records their name in the activity', async () => {
   const { browser, end } = await signOn('ann', { query: '?next=/axons%3Fsearch%3D%C3%BC' })

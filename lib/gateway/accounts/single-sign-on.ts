@@ -17,6 +17,7 @@ import {
   randomState,
 } from 'openid-client'
 import * as z from 'zod/mini'
+import { roles } from '#lib/protocol/roles.ts'
 import type { SignOnRule } from '../config.ts'
 import { cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
@@ -165,15 +166,18 @@ const provider = (): Promise<Configuration> => {
   return config
 }
 
-/** Groups named in the rules come first: the cookie has room for few, and others matter only after the rules change. */
-const keptGroups = (rules: RoleRules, claims: Record<string, unknown>): string[] => {
-  const isNamed = (group: string) => rules.rules.some((rule) => rule.group === group)
-  const all = groupsIn(rules, claims) ?? []
+/** Groups with the highest roles come first: the cookie has room for few. Those without matter only after the rules change. */
+const keptGroups = (given: RoleRules, claims: Record<string, unknown>): string[] => {
+  const rank = new Map<string, number>()
+  for (const { group, role } of given.rules) rank.set(group, Math.max(rank.get(group) ?? -1, roles.indexOf(role)))
+  const rankOf = (group: string) => rank.get(group) ?? -1
   let length = 0
-  return [...all.filter(isNamed), ...all.filter((group) => !isNamed(group))].filter((group) => {
-    length += group.length + 3
-    return length <= maxGroupsLength
-  })
+  return (groupsIn(given, claims) ?? [])
+    .toSorted((a, b) => rankOf(b) - rankOf(a))
+    .filter((group) => {
+      length += group.length + 3
+      return length <= maxGroupsLength
+    })
 }
 
 /** Only verified email addresses count. */
