@@ -28,10 +28,16 @@ const leadersPaths = /^\/api\/(alerts|live|terminals|follow|recordings|demo)(\/|
 const isForLeader = ({ method = '', url = '' }: IncomingMessage): boolean =>
   leadersPaths.test(url) || (url.startsWith('/api/') && !['GET', 'HEAD', 'OPTIONS'].includes(method))
 
-const unavailable = () =>
+const notResponding = () =>
   new HttpError('unavailable', 'The leading console, which holds alerts and terminals, is not responding; try again', {
     retryAfterSeconds: 2,
   })
+
+const unconfirmed = () =>
+  new HttpError(
+    'unavailable',
+    'The leading console stopped before it confirmed the change. Check whether it was made before you try again',
+  )
 
 /** Serves the request here or on the console that leads. */
 export const serveOrForward = async (
@@ -42,13 +48,17 @@ export const serveOrForward = async (
 ): Promise<void> => {
   if (!isForLeader(request) || store.leads) return serve()
   if (isFromPeer(request.headers))
-    return refuse(response, new HttpError('unavailable', 'Not leading', { headers: { [notLeading]: '1' } }))
+    return refuse(
+      response,
+      new HttpError('unavailable', 'Not leading', { retryAfterSeconds: 1, headers: { [notLeading]: '1' } }),
+    )
   const untilMs = performance.now() + leaderWaitMs
   while (!response.destroyed) {
     if (store.leads) return serve()
     const outcome = await forward(store, request, response)
     if (outcome === 'sent') return
-    if (outcome === 'unknown' || performance.now() > untilMs) return refuse(response, unavailable())
+    if (outcome === 'unknown') return refuse(response, unconfirmed())
+    if (performance.now() > untilMs) return refuse(response, notResponding())
     await delay(retryMs)
   }
 }
@@ -190,7 +200,7 @@ const refuse = (response: ServerResponse, refusal: HttpError): void => {
     'content-type': 'application/json',
     'cache-control': 'no-store',
     connection: 'close',
-    'retry-after': String(refusal.retryAfterSeconds ?? 1),
+    ...(refusal.retryAfterSeconds !== undefined && { 'retry-after': String(refusal.retryAfterSeconds) }),
     ...refusal.headers,
   })
   response.end(JSON.stringify(errorBody(refusal, requestIdOf(new Headers()))))
