@@ -231,7 +231,10 @@ test('the event log follows events published anywhere', async ({ signedIn: page,
   await expect(page.getByText('No event has this sequence.')).toBeVisible()
 })
 
-test("SQL statements run in the axon's database and errors appear beside them", async ({ signedIn: page, product }) => {
+test("SQL statements run in the axon's database and errors appear next to them", async ({
+  signedIn: page,
+  product,
+}) => {
   const { id } = await product.service.axons.create({ body: { name: 'queried' } })
   await open(page, `${product.url}/axons/${id}/sql`)
   const tables = page.getByRole('region', { name: 'Tables' }).getByRole('button')

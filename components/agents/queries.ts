@@ -36,7 +36,7 @@ export const agentQueries = {
       queryFn: ({ signal }) => pageApi.agents.get({ params: { id }, signal }),
     }),
 
-  /** By name of the agent. */
+  /** Number of devboxes by agent name. */
   devboxCounts: () =>
     queryOptions({
       queryKey: [...agentKeys.all, 'devbox-counts'] as const,

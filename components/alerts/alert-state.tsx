@@ -11,7 +11,7 @@ const styles: Record<AlertState, { tone: Tone; icon: LucideIcon; meaning: string
   acknowledged: {
     tone: 'neutral',
     icon: Check,
-    meaning: 'Somebody acknowledged it. It is raised again two minutes before the deadline',
+    meaning: 'Someone acknowledged it. It is raised again two minutes before the deadline',
   },
   moved: { tone: 'neutral', icon: ArrowRightLeft, meaning: 'Replaced by an alert with the new deadline' },
   ended: { tone: 'danger', icon: PauseCircle, meaning: 'The devbox stopped at its deadline' },
@@ -23,7 +23,7 @@ const styles: Record<AlertState, { tone: Tone; icon: LucideIcon; meaning: string
   },
   cancelled: { tone: 'neutral', icon: Ban, meaning: 'Canceled from this console before the deadline' },
   stopped: { tone: 'neutral', icon: CircleStop, meaning: 'The devbox stopped before its deadline' },
-  seen: { tone: 'neutral', icon: Check, meaning: 'Somebody acknowledged it' },
+  seen: { tone: 'neutral', icon: Check, meaning: 'Someone acknowledged it' },
   resolved: { tone: 'ok', icon: Check, meaning: 'The console sees evictions again' },
 }
 

@@ -6,7 +6,7 @@ import type { Alert } from '#lib/protocol/alerts.ts'
 import { alertName } from './alert-feed.ts'
 
 interface BulkTexts {
-  /** For one devbox. */
+  /** Message for a single devbox. */
   done: string
   failed: string
   /** After a count: "78 of 80" and "snapshots started". */

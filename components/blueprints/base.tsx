@@ -11,7 +11,7 @@ export const baseOf = ({ base_blueprint_id, parameters }: Blueprint): string | u
   parameters.base_blueprint_name ??
   imageOf(parameters.dockerfile ?? '')
 
-/** Of the last stage, which becomes the image. */
+/** The base image of the last stage, which becomes the image. */
 const imageOf = (dockerfile: string): string | undefined =>
   [...dockerfile.matchAll(/^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(\S+)/gim)].at(-1)?.[1]
 

@@ -3,7 +3,7 @@ import { Countdown } from '#components/alerts/countdown.tsx'
 import { Badge, StateBadge, type StateLook } from '#components/ui/badge.tsx'
 import type { ClusterNode } from '#lib/contract/cluster.ts'
 
-/** The word that matters most: a node that is down is not draining any more, and a drained one needs no countdown. */
+/** The most important state: a node that is down is no longer draining, and a drained one needs no countdown. */
 const nodeState = ({ state, availability, drain_status, problem }: ClusterNode): string => {
   if (state !== 'ready') return state
   if (drain_status != null) return drain_status

@@ -17,7 +17,7 @@ interface ListedRow {
 }
 
 const maxColumns = 24
-/** In px. */
+/** Pixels. */
 export const minColumnWidth = 56
 export const maxColumnWidth = 2000
 const metadataPrefix = 'metadata.'

@@ -14,7 +14,7 @@ import { demoMutations, isDemoChanging } from './demo-queries.ts'
 import { markSteps, useFirstRunSteps } from './first-run-steps.ts'
 import { overviewQueries } from './queries.ts'
 
-/** The first three steps in an empty account, for whoever can take them. Disappears once they are done. */
+/** The first three steps in an empty account, for people who can take them. Disappears once they are done. */
 export const FirstRun = ({ account, demo }: { account: string; demo: DemoView }) => {
   const { data: totals } = useQuery(overviewQueries.totals())
   const running = useInfiniteQuery(overviewQueries.running())

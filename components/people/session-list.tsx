@@ -228,7 +228,7 @@ const EndOthers = ({
             in.
           </>
         ) : (
-          `Ends ${sessions} that began with an API key or a sign-in link, whoever uses them. This one stays signed in.`
+          `Ends ${sessions} that began with an API key or a sign-in link, no matter who uses them. This one stays signed in.`
         )
       }
       confirmLabel="End sessions"

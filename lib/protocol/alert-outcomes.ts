@@ -37,7 +37,7 @@ export const responseMs = ({ first_heard_ms, acknowledged_ms, log = [] }: Alert)
   return answeredMs === null || answeredMs < first_heard_ms ? undefined : answeredMs - first_heard_ms
 }
 
-/** In whole milliseconds. */
+/** Rounded to whole milliseconds. */
 export const quantileMs = (times: readonly number[], p: number): number | null => {
   const ms = quantile(times, p)
   return ms === null ? null : Math.round(ms)

@@ -226,7 +226,7 @@ export interface AlertHistory {
 /** Response of acknowledging. */
 export interface Acknowledged {
   acknowledged: Alert[]
-  /** Alerts that somebody else already had. */
+  /** Alerts that someone else already had. */
   taken: Alert[]
 }
 

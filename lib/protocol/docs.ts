@@ -1,6 +1,6 @@
 /** A part of a page of the documentation, from one heading to the next. */
 export interface DocSection {
-  /** Of the page: `alerts`. */
+  /** Name of the page: `alerts`. */
   page: string
   page_title: string
   /** Fragment of the heading; empty for the page's own title. */

@@ -169,7 +169,7 @@ export interface GateRun {
 
 export interface GateResult {
   kind: GateKind
-  /** Of `non_inferior`: how much worse the true mean may be. */
+  /** How much worse the true mean may be under `non_inferior`. */
   margin: number | null
   passed: boolean
   /** False if a run can't be compared or a job hasn't ended; then `passed` is false as well. */

@@ -21,7 +21,7 @@ const readingOperations: ReadonlySet<string> = new Set([
   'benchmarkRuns.downloadLogs',
 ])
 
-/** Resources whose changes affect everybody in the account. */
+/** Resources whose changes affect everyone in the account. */
 const operatorResources: ReadonlySet<string> = new Set([
   'secrets',
   'networkPolicies',

@@ -11,11 +11,11 @@ export interface SignedInSession {
   browser: string
   address: string
   since_ms: number
-  /** Exact to a minute. */
+  /** Accurate to a minute. */
   last_used_ms: number
-  /** Of the person who asks. Everybody who signed in without single sign-on counts as one person. */
+  /** Whether it is the caller's. Everyone who signed in without single sign-on counts as one person. */
   is_own: boolean
-  /** The session that asks. */
+  /** The session of this request. */
   is_current: boolean
 }
 

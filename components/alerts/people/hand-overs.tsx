@@ -13,7 +13,7 @@ import { alertQueries } from '../queries.ts'
 import { alertsName } from './alerts-name.ts'
 import { isHeldBy, useOwnLabel } from './own-name.ts'
 
-/** Announces alerts that somebody else handed over to this person, once per browser. */
+/** Announces alerts that someone else handed over to this person, once per browser. */
 export const HandOverAnnouncer = ({ account }: { account: string }) => {
   const router = useRouter()
   const { data: feed } = useQuery(alertQueries.feed())

@@ -43,7 +43,7 @@ export const useOwnLabel = (): string | undefined => {
   return session?.person ?? (name ? unverified(name) : session?.account.name)
 }
 
-/** Whether `own` has the alert. Somebody may have typed the name of a person who signs in with single sign-on. */
+/** Whether `own` has the alert. Someone may have typed the name of a person who signs in with single sign-on. */
 export const isHeldBy = (own: string | undefined, { state, acknowledged_by }: Alert): boolean =>
   own !== undefined && state === 'acknowledged' && (acknowledged_by === own || acknowledged_by === unverified(own))
 

@@ -17,7 +17,7 @@ export const CompareView = z.object({
   /** Metadata key of the scenarios. */
   group: z.optional(z.string().check(z.minLength(1), z.maxLength(256))),
   gate: z.optional(z.enum(gateKinds, `must be one of ${gateKinds.join(', ')}`)),
-  /** Of `non_inferior`. */
+  /** Margin of the rule `non_inferior`. */
   margin: z.optional(numberParam),
   change: z.optional(z.enum(changeKinds, `must be one of ${changeKinds.join(', ')}`)),
 })

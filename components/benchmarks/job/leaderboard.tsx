@@ -18,7 +18,7 @@ interface Row {
   suffix: string
   figures: AgentFigures | null
   other: AgentFigures | null
-  /** With excluded attempts. */
+  /** Figures that include excluded attempts. */
   withExcluded: AgentFigures | null
 }
 

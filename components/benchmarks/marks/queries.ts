@@ -35,7 +35,7 @@ const remove = (kind: 'exclusions' | 'labels', id: string) =>
 const change = <Input>(mutationFn: (input: Input) => Promise<unknown>) =>
   mutationOptions({
     mutationFn,
-    // Also after an error: part of the items may be stored, or somebody else removed the mark.
+    // Also after an error: some of the items may be stored, or someone else removed the mark.
     onSettled: (_answer, _error, _input, _result, { client }) =>
       Promise.all([client.invalidateQueries({ queryKey: markKey }), invalidateReports(client)]),
   })

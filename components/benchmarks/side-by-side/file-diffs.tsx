@@ -72,7 +72,7 @@ const useFiles = (id: string): { files?: readonly RunLogFile[]; note?: string } 
   return data?.archive ? { files: data.archive.files } : { note: 'reading the logs…' }
 }
 
-/** By name without the scenario run id; artifacts first, then verifier, agent and the rest. */
+/** Pairs files by name without the scenario run id: artifacts first, then verifier, agent and the rest. */
 const filePairs = (a: readonly RunLogFile[], idA: string, b: readonly RunLogFile[], idB: string): FilePair[] => {
   const named = (files: readonly RunLogFile[], id: string) =>
     new Map(files.map((file) => [file.path.startsWith(`${id}_`) ? file.path.slice(id.length + 1) : file.path, file]))

@@ -83,7 +83,7 @@ export const useReconnecting = (
     return () => clearTimeout(timer)
   }, [session, isRefused, refusal])
 
-  // Somebody else has to open it, or open it again.
+  // Someone else has to open it, or open it again.
   const isWaiting =
     useRefusal('/api/terminals') !== null &&
     (connection.phase === 'ended' || (connection.phase === 'refused' && connection.code === 'follow_only'))

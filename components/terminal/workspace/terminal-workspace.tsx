@@ -76,7 +76,7 @@ const FollowedWorkspace = (props: TerminalWorkspaceProps) => {
   if (held)
     return (
       <EmptyState icon={SquareTerminal} title="No shell is open">
-        Viewers can follow one when somebody opens it.
+        Viewers can follow one when someone opens it.
       </EmptyState>
     )
   if (error) return <ErrorState title="The open shells could not be loaded" error={error} query={query} />

@@ -254,7 +254,7 @@ export const shortcutProblem = (
   return taken ? `Used by “${taken.label}” (${shortcutText(taken.keys)})` : null
 }
 
-/** Keys that work but belong to somebody else: the browser, the shell, or the focused control. */
+/** Keys that already belong to the browser, the shell, or the focused control. */
 const keysRefusal = (keys: string, scope: ShortcutScope, mac: boolean): string | null => {
   const [first = ''] = keys.split(' ')
   const { held, key } = partsOf(first)

@@ -23,7 +23,7 @@ export const removeDemo = async (client: Client, items: readonly DemoItem[]): Pr
   await client.storage.deleteEnded({ body: { benchmark_jobs: idsOf('job'), devboxes: idsOf('devbox') } })
 }
 
-/** Somebody may have removed it already. */
+/** Someone may have removed it already. */
 const unlessGone = (call: Promise<unknown>) => ignoring(404, call)
 const unlessEnded = (call: Promise<unknown>) => ignoring(409, call)
 

@@ -7,7 +7,7 @@ it('sends a body without a warning of leaked listeners', async () => {
   const onWarning = ({ message }: Error) => warnings.push(message)
   process.on('warning', onWarning)
   const { url, close } = await startServer((incoming, outgoing) => {
-    // As many as the request guards and the metrics add.
+    // The same number that the request guards and the metrics add.
     for (let i = 0; i < 4; i++) outgoing.once('close', () => undefined)
     void handleAsWebRequest(incoming, outgoing, async () => new Response('content'))
   })

@@ -59,7 +59,7 @@ it('refuses new connections with 503 when files run out, says so once, and serve
   const { open, ask, cookie } = await startSmall(false)
   const first = await open()
   const answers: string[] = []
-  // Each is somebody's: those of strangers make room for each other.
+  // Each is signed in; signed-out connections make room for each other.
   for (let i = 0; i < 100; i++) answers.push(await ask(await open(), cookie))
   expect(answers[0]).toContain('200 OK')
   expect(answers[99]).toContain('503 Service Unavailable')

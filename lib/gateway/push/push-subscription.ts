@@ -1,4 +1,4 @@
-/** Where a browser gets its messages, and the keys to encrypt them with. */
+/** Address for a browser's messages, and the keys to encrypt them with. */
 export interface PushTarget {
   endpoint: string
   keys: { p256dh: string; auth: string }

@@ -106,7 +106,7 @@ const left = [
   { mean: 0.3, se: 0.2, ci_low: 0, ci_high: 0.855289, n_scenarios: 5, n_attempts: 10, n_passed: 1 },
 ]
 
-it('leaves excluded attempts out of every figure, beside the figures with them', async () => {
+it('leaves excluded attempts out of every figure, next to the figures with them', async () => {
   const before = await report()
   expect(figures(before)).toMatchObject(whole)
   expect([before.exclusions, before.labels]).toEqual([null, []])

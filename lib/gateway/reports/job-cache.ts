@@ -6,7 +6,7 @@ import { clientFor, onKeyAccepted, serviceIdentity, withBody } from '../upstream
 
 /** A job with 10,000 outcomes is a few megabytes. */
 const readTimeoutMs = 30_000
-/** Of JSON; parsed jobs take several times as much memory. */
+/** Size as JSON; parsed jobs take several times as much memory. */
 const maxBytes = 32 * 1024 ** 2
 
 interface CachedJob {

@@ -56,7 +56,7 @@ const accountOf = async (key: string): Promise<KeyHolder['account']> => {
   return account
 }
 
-/** Reads jobs for somebody who isn't here, such as the person who shared a report. */
+/** Reads jobs on behalf of someone who isn't present, such as the person who shared a report. */
 export const jobSourceOf = (holder: KeyHolder): JobSource => sourceOf(holder, (read) => read())
 
 const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Promise<T>) => Promise<T>): JobSource => {

@@ -41,7 +41,7 @@ export interface JobDeps {
   scenarioRuns: ScenarioRuns
   slots: TrialSlots
   runTrial: RunTrial
-  /** Of the trial's devboxes in a cluster; none outside of one. */
+  /** Resources that the trial's devboxes need in a cluster; none outside of one. */
   needsOf: (trial: Trial) => Promise<readonly Needs[]>
   log: (entry: object) => void
 }
@@ -61,7 +61,7 @@ interface RunningRun {
 /** After a trial ran; `repeat` doesn't count as a retry. */
 type Next = 'end' | 'retry' | 'repeat'
 
-/** Of one trial, when its node is lost. */
+/** How often a trial is repeated when its node is lost. */
 const maxRepeats = 3
 
 const interrupted = {

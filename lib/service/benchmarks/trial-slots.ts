@@ -6,12 +6,12 @@ import { type Needs, roomProblem, sizeProblem } from './cluster-room.ts'
 export interface SlotOwner {
   account: string
   job: string
-  /** Of its devboxes, in a cluster: those it has, and those that it will have. */
+  /** Resources of its current and future devboxes in a cluster. */
   needs: readonly Needs[]
   devboxIds: string[]
 }
 
-/** Where trials wait: the next slot goes to the account, then the job, with the fewest running trials. */
+/** Queue of trials. The next slot goes to the account, then the job, with the fewest running trials. */
 export class TrialSlots {
   readonly #count: number
   readonly #cluster: Cluster | undefined

@@ -169,7 +169,7 @@ export class Workbench {
     return within(seconds, error, signal, work, () => devboxes.waitsForNode(devboxId))
   }
 
-  /** Of a container; other devboxes have one network for all phases. */
+  /** Changes a container's network; other devboxes have one network for all phases. */
   async setNetwork(network: 'host' | 'none'): Promise<void> {
     await this.#devbox().box.setOnline?.(network === 'host')
   }

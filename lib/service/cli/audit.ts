@@ -8,7 +8,7 @@ const followIntervalMs = 500
 /** Prints the audit log as JSON lines. The service may be running or stopped. */
 export const printAudit = async ({ dataDir, audit: { sinceMs, follow } }: CommandLine) => {
   const position: AuditPosition = { name: '', bytes: 0 }
-  // Such as `| head`.
+  // The reader may close the pipe, for example `| head`.
   process.stdout.on('error', () => process.exit(0))
   do {
     for await (const line of readAudit(dataDir, sinceMs, position))

@@ -58,7 +58,7 @@ export const setupStepsOf = ({ source, version, folder, token }: Install): Setup
   return steps
 }
 
-/** In variables, because commands are logged, and only for the repository's own host. */
+/** Passes the token in variables, because commands are logged, and only to the repository's own host. */
 const tokenFor = (repository: string, token: string): Record<string, string> => ({
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: `http.${URL.parse(repository)?.origin}/.extraHeader`,

@@ -82,7 +82,7 @@ export const stageMounts = async (folder: string, mounts: readonly Mount[], unpa
     await rm(layer, { recursive: true, force: true })
   }
   for (const { folder: place, path, field, archive } of mounts.filter((each) => 'archive' in each)) {
-    // In a layer of its own, so that it doesn't go through a symlink of another archive.
+    // In a separate layer, so that it doesn't go through a symlink of another archive.
     const to = join(layer, place, path)
     await mkdir(to, { recursive: true, mode: 0o700 })
     const { problem, usedBytes } = await unpackArchive({ ...unpacking, ...archive, to, maxBytes })

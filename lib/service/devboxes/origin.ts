@@ -12,7 +12,7 @@ export interface StoredOrigin {
   network?: 'none'
 }
 
-/** For devboxes whose disk isn't made from their record alone. */
+/** Stores the origin of a devbox whose disk isn't made from its record alone. */
 export const writeOrigin = (folder: string, stored: StoredOrigin): Promise<void> =>
   writeFile(join(folder, originFile), JSON.stringify(stored), { mode: 0o600 })
 

@@ -123,7 +123,7 @@ export interface Layer {
 export interface ImageRun extends ContainerRun {
   /** The image's own ENTRYPOINT, USER, WORKDIR and ENV apply, and the container waits for its HEALTHCHECK. */
   asImage: true
-  /** Containers beside it. They end with the devbox, and so do their volumes. */
+  /** Service containers of the devbox. They and their volumes end with it. */
   services?: readonly ServiceRun[]
   dependsOn?: readonly Dependency[]
   /** Networks of `services` without a way out. */
@@ -154,7 +154,7 @@ export interface ContainerRun {
 }
 
 export interface ServiceRun extends ContainerRun {
-  /** Also its hostname in its networks. */
+  /** Name of the service, and its hostname in its networks. */
   name: string
   image: string
   restart?: string
@@ -183,7 +183,7 @@ export interface Disks {
   removeSnapshot(snapshotId: string): Promise<void>
   /** Bytes that count against the disk limit. */
   usedBytes(devboxId: string, signal: AbortSignal): Promise<number>
-  /** Also of a devbox that never started. */
+  /** Works for devboxes that never started, too. */
   remove(devboxId: string): Promise<void>
   /**
    * Makes the disk of a devbox that was suspended independent of its node. If it rejects, the disk stays there and can
@@ -193,13 +193,13 @@ export interface Disks {
 }
 
 export interface Cluster {
-  /** As last known. */
+  /** The last known state of the nodes. */
   nodes(): readonly ClusterNodeState[]
   /** Emits `nodes` when any of them changed. */
   readonly changes: EventEmitter
   /** Why nothing can be started now. */
   managerProblem(): { message: string; sinceMs: number } | undefined
-  /** Where disks are saved so that every node can use them. */
+  /** Registry that makes disks available to every node. */
   readonly registry: string | undefined
   readonly placement: readonly string[]
   /** Devboxes that no node can take now. */
@@ -229,7 +229,7 @@ export interface ClusterNodeState {
   labels: Readonly<Record<string, string>>
   cpuCores: number
   memoryBytes: number
-  /** By all services of the cluster. */
+  /** Includes all services of the cluster. */
   reservedCpuCores: number
   reservedMemoryBytes: number
   /** Why its API can't be reached. */
@@ -337,7 +337,7 @@ export interface BoxProcess {
   readonly exited: Promise<number>
   /** Signals the process or its process group. False if it has exited. */
   kill(signal: NodeJS.Signals, target: 'process' | 'group'): Promise<boolean>
-  /** Of a command that outlives the service. */
+  /** Set for a command that can outlive the service. */
   readonly held?: Held
 }
 

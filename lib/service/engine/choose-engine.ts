@@ -25,7 +25,7 @@ export interface SwarmChoice {
   url: string
   /** URL of a node's API with `{address}` or `{hostname}`. Default: as the manager's. */
   nodeUrl?: string | undefined
-  /** Where disks and images are saved, as HOST[:PORT][/PREFIX]. */
+  /** Registry for disks and images, as HOST[:PORT][/PREFIX]. */
   registry?: string | undefined
   /** Constraints on the nodes of all devboxes. */
   placement: readonly string[]

@@ -74,7 +74,7 @@ const parseJson = (request: IncomingMessage, bytes: Buffer): unknown => {
   }
 }
 
-/** As deep as job files may be; much deeper values overflow the stack. */
+/** The limit for job files; much deeper values overflow the stack. */
 const maxDepth = 100
 
 const rejectDeep = (value: unknown, left: number): void => {

@@ -152,7 +152,7 @@ export class Snapshots {
     return this.#options.store.own(account, id)?.source_blueprint_id ?? null
   }
 
-  /** Of a complete snapshot. */
+  /** Only for complete snapshots. */
   engineOf(id: string): EngineKind {
     return this.#options.store.mustFind(id).engine
   }

@@ -48,7 +48,7 @@ export const createBenchmarkRunStore = (database: Database) => {
       count(coalesce(${usageAt('n_input_tokens')}, ${usageAt('n_output_tokens')})) AS n_with_tokens,
       count(${usageAt('cost_usd')}) AS n_with_cost
     FROM ${trials}`)
-  /** Of ended runs, which no longer change; a page of a list may have thousands. */
+  /** Counts of ended runs, which no longer change; a page of a list may have thousands. */
   const counted = new Map<string, Counts>()
   const countsOf = ({ id, end_time_ms }: BenchmarkRunRecord): Counts => {
     const counts = counted.get(id) ?? (count.get(id) as unknown as Counts)

@@ -88,7 +88,7 @@ export const createKeyStore = (database: Database) => {
     nameOf: (id: string) => (nameOf.get(id)?.name ?? null) as string | null,
     /** Revokes the key and those created with it. */
     revoke: (id: string, nowMs: number): boolean => revoke.run(nowMs, id).changes > 0,
-    /** For a key that nobody saw. */
+    /** Removes a key that was never shown. */
     remove: (id: string): void => void remove.run(id),
     dataVersion: () => dataVersion.get()?.data_version,
   }

@@ -24,7 +24,7 @@ export const freeName = (taken: Iterable<string>): string => {
   for (let number = 2; ; number++) if (!names.has(`shell-${number}`)) return `shell-${number}`
 }
 
-/** Opens a tab beside the visible one, or activates an open terminal. */
+/** Opens a tab next to the visible one, or activates an open terminal. */
 export const openTab = (layout: TerminalLayout, tab: TerminalTab): TerminalLayout => {
   const shown = terminalsOf(layout)
   const already = panesOf(tab.tree).find((name) => shown.includes(name))

@@ -141,7 +141,7 @@ export const buildEnvironment = async (
   await workbench.within(startLimit.seconds, startLimit.error, async (limit) => {
     await workbench.started(limit)
     await workbench.must(`${makeLogFolders} && mkdir -p -- /root`, {}, limit)
-    // With a system of its own, the devbox gets its folders at / as an image does; otherwise they exist from the start.
+    // A devbox with its own system gets its folders at / as an image does; otherwise they exist from the start.
     if (!hasSystem) await makeWorkdir(workbench, workdir, limit)
     const cached = plan && (await deps.environments.warningsOf(deps.folderOf(devbox.id)))
     for (const warning of cached ?? []) log.warn(warning)

@@ -190,6 +190,6 @@ const buildWarnings = async (folder: string): Promise<string[]> => {
 type Origin = Partial<Listed<'datasets'> & Listed<'tasks'>>
 type Listed<K extends 'datasets' | 'tasks'> = NonNullable<JobFile[K]>[number]
 
-/** In the format of other ids. */
+/** Scenario ids have the format of other ids. */
 const scenarioId = (parts: readonly string[]) =>
   `scn_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 26)}`

@@ -355,7 +355,7 @@ const isSeparate = ({ verifier: whole }: TaskToml, { verifier }: StepToml): bool
   return answer(verifier) ?? answer(whole) ?? false
 }
 
-/** As in Harbor: `[verifier.environment]` or a copy of the task's, built from the Dockerfile beside the tests. */
+/** As in Harbor: `[verifier.environment]` or a copy of the task's, built from the Dockerfile next to the tests. */
 const separateVerifierOf = (
   toml: TaskToml,
   step: StepToml,

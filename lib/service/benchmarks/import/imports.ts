@@ -36,7 +36,7 @@ interface Options {
 /** Trials of a job that isn't complete yet. */
 interface Stored {
   ids: string[]
-  /** By path of an unpacked file. */
+  /** Sizes by path of an unpacked file. */
   sizes: ReadonlyMap<string, number>
   bytes: number
 }
@@ -112,7 +112,7 @@ export class Imports {
     }
     if (files.skipped > 0 && found.length > 1) skipped.push({ path: '.', reason: sentenceOf(files) })
     const [first] = jobs
-    // A wrong choice is more useful to the caller than a broken job beside the others.
+    // A wrong choice is more useful to the caller than one broken job among the others.
     if (!first) throw errors.find((error) => error instanceof ServiceError) ?? errors[0] ?? new NoJobError(noJob)
     const { path: _, missing_names: __, ...fields } = first
     return { ...fields, jobs, skipped }

@@ -16,7 +16,7 @@ interface CommitOptions {
   labels: Readonly<Record<string, string>>
   serviceId: string
   signal: AbortSignal
-  /** Also before the chain of layers gets too long. */
+  /** Flattens the layers even if the chain isn't too long yet. */
   flatten?: boolean
   /** Labels of a flattened image, by the bytes of what later layers had replaced. */
   flatLabels?: (replacedBytes: number) => Record<string, string>

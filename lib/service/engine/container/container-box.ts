@@ -39,7 +39,7 @@ interface Options {
   outlivesService?: boolean
   /** Whether its first process is the image's. */
   runsImage: boolean
-  /** Of commands, unless they set the variables themselves. */
+  /** Default environment of commands. */
   env: Readonly<Record<string, string>>
   notEnforced: readonly string[]
   node?: { id: string; hostname: string }

@@ -279,7 +279,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       api,
       containerId,
       ...boxOptions(spec, image, facts, await readInfo()),
-      // Trials start anew with the service.
+      // Trials run again after a restart of the service.
       outlivesService: runOf(spec) === undefined,
       env: proxy?.environment ?? {},
       setOnline: async (isOnline) => {

@@ -12,7 +12,7 @@ interface Request {
   query?: Record<string, unknown>
   body?: object
   file?: Readable | Buffer
-  /** Of the registry that the engine is to contact. */
+  /** Credentials for the registry that the engine contacts. */
   auth?: RegistryAuth | undefined
   signal?: AbortSignal | undefined
   timeoutMs?: number

@@ -26,7 +26,7 @@ export interface ExecTarget {
 export const lostStatus = 137
 // The engine may report an exit before its last output has arrived, the later the busier it is.
 const lastOutputMs = 200
-/** Of a command whose shell marks the end of its output, unless it was killed while others keep the output open. */
+/** How long to wait for the mark after a command's output, which a killed command may never print. */
 const unmarkedOutputMs = 5000
 
 export const createExec = async (

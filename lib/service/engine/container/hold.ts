@@ -19,7 +19,7 @@ export interface HoldState {
   /** Input bytes since the start. */
   received: number
   size: Size
-  /** Where the output of this connection starts, and what there is of it. */
+  /** Range of the output that this connection sends. */
   streams: readonly { from: number; to: number }[]
 }
 
@@ -45,7 +45,7 @@ const storedEveryMs = 20
 const maxTextBytes = 256
 const closeGraceMs = 1000
 const retriesMs = [0, 100, 500, 2000, 5000]
-/** Of a shell or an engine that can't run the holder. */
+/** Exit statuses if a shell or an engine can't run the holder. */
 const notRunStatuses: readonly unknown[] = [126, 127]
 
 /** The connection to a holder, re-established as long as the box lasts. */

@@ -15,7 +15,7 @@ export interface ContainerImages extends Images {
 }
 
 const serviceLabel = 'devdeck.service'
-// Of images that containers still use.
+// Repository name of removed images that containers still use.
 export const removedRepository = 'devdeck-removed'
 
 // The engine responds to a build once it has read the context.

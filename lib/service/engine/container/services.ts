@@ -16,7 +16,7 @@ interface Options {
   hostConfig: Record<string, unknown>
   cores: number
   signal: AbortSignal
-  /** Where the networks are overlays of a swarm. */
+  /** Set if the networks are overlays of a swarm. */
   manager?: EngineApi
 }
 
@@ -29,7 +29,7 @@ export interface MainContainer {
   untilHealthy?: () => Promise<void>
 }
 
-/** The containers beside the one of a devbox, with their networks and volumes. */
+/** The service containers of a devbox, with their networks and volumes. */
 export class Services {
   readonly #options: Options
   readonly #prefix: string
@@ -217,7 +217,7 @@ const lastOutput = async (api: EngineApi, id: string): Promise<string> => {
   return text ? `: ${text}` : ''
 }
 
-/** Removes what was started beside devboxes: those that `isGone` accepts. */
+/** Removes the service containers of the devboxes that `isGone` accepts. */
 export const removeServices = async (
   api: EngineApi,
   serviceId: string,

@@ -22,7 +22,7 @@ describe.skipIf(!hasDocker)('in a container', () => {
     return Id
   }
 
-  /** As a service sees it that was just started. */
+  /** Opens the container as a newly started service does. */
   const open = (id = containerId, hasPerl = true) =>
     new ContainerBox({
       api: docker.api,

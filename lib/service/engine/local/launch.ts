@@ -9,7 +9,7 @@ export type LocalIsolation = Exclude<Isolation, 'container' | 'swarm'>
 export interface LocalSpec extends Omit<BoxSpec, 'folder' | 'hasRun' | 'origin' | 'signal' | 'privateNetwork'> {
   home: string
   tmp: string
-  /** For files of this start; empty at first. */
+  /** Folder for files of this start; empty at first. */
   run: string
   /** Its folders appear at `/`. Without it `/` is read-only. */
   root?: string

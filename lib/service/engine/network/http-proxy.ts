@@ -16,7 +16,7 @@ interface Options {
   maxHeaderSize?: number
 }
 
-/** Of one devbox. */
+/** Maximum number of connections of one devbox. */
 export const maxConnections = 512
 const connectMs = 30_000
 const maxAddresses = 4

@@ -143,7 +143,7 @@ const startEgress = async (
 }
 
 export interface HttpProxy extends Pick<Outbound, 'end'> {
-  /** For a proxy that doesn't listen. */
+  /** Passes a connection to a proxy that doesn't listen. */
   serve(socket: Socket): void
 }
 

@@ -67,6 +67,6 @@ export const allowsName = (name: string, { hostnames }: Rules): boolean => {
 const isBelow = (name: string, suffix: string) => name.endsWith(suffix) && name.length > suffix.length
 const normalize = (name: string) => name.toLowerCase().replace(/\.$/, '')
 
-/** Of this host's interfaces. */
+/** Addresses of this host's interfaces. */
 export const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))

@@ -22,7 +22,7 @@ const waitForFiles = `until [ -e ${goFile} ]; do sleep 0.05; done; exec "$@"`
 interface Options {
   name: string
   image: string
-  /** Of the image. */
+  /** Configuration of the image. */
   config: Image['Config'] & { Entrypoint?: string | string[]; Cmd?: string[] }
   networks: readonly Attachment[]
   constraints: readonly string[]
@@ -101,7 +101,7 @@ export const devboxService = (spec: BoxSpec, { name, image, config, networks, co
   }
 }
 
-/** With those of the containers beside it that state theirs. */
+/** Includes the limits that the devbox's service containers state. */
 const needsOf = ({ cpuCores, memoryBytes }: Limits, services: ImageRun['services'] = []) => ({
   cpuCores: services.reduce((sum, service) => sum + (service.cpuCores ?? 0), cpuCores),
   memoryBytes: services.reduce((sum, service) => sum + (service.memoryBytes ?? 0), memoryBytes),
@@ -132,7 +132,7 @@ export interface Task {
   NetworksAttachments?: { Network: { ID: string }; Addresses: string[] }[]
 }
 
-/** Where the swarm has started the container of a devbox. */
+/** Node and task of a devbox's container. */
 export interface Placement {
   nodeId: string
   containerId: string

@@ -16,7 +16,7 @@ interface Options {
   isActive: (devboxId: string) => boolean
 }
 
-/** Where a devbox that has run continues. */
+/** The disk that a devbox continues from after it has run. */
 interface Continued {
   image: SavedImage | undefined
   /** What it has lost, for its log. */
@@ -61,7 +61,7 @@ export const createSwarmDisks = (options: Options): SwarmDisks => {
     return AbortSignal.any([signal, loss.signal])
   }
 
-  /** Of a devbox whose service has a container that can't be reached. */
+  /** Error for a devbox whose container can't be reached. */
   const away = () => new ServiceError('unavailable', "The devbox's node can't be reached", { retryAfterSeconds: 10 })
 
   return {

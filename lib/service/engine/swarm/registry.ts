@@ -37,7 +37,7 @@ interface StoredConfig {
 
 interface StoredImage {
   digest: string
-  /** Of the image's configuration: its ID in the engine. */
+  /** Digest of the image's configuration, which is its ID in the engine. */
   id: string
 }
 
@@ -144,7 +144,7 @@ export class Registry {
     }
   }
 
-  /** As the engines do: HTTPS first, and HTTP only for an insecure registry. */
+  /** Connects like the engines: HTTPS first, and HTTP only for an insecure registry. */
   #connect() {
     this.#origin ??= (async () => {
       const secure = { url: `https://${this.host}` }

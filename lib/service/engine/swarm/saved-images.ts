@@ -194,7 +194,7 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
       }
     },
 
-    /** As `commit`, but while the registry is away, the image stays on the node. */
+    /** Like `commit`, but keeps the image on the node while the registry is unavailable. */
     async commitOrKeep(node: ImageNode, options: Commit): Promise<SavedImage> {
       const { id } = await make(node, options)
       const image = pinned(node, await node.api.json<ImageInspectInfo>('GET', `/images/${id}/json`))
@@ -262,7 +262,7 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
         const pushed = registry ? names.filter((copy) => copy.includes('@') && copy.startsWith(`${base}/`)) : []
         if (names.length === 0) await untag(api, [image.Id])
         else if (!pushed.some(isRecent)) await untag(api, pushed)
-        // Of snapshots that failed: disks may be kept until the registry is available.
+        // Only failed snapshots: disks may be kept until the registry is available.
         const isFailed = (tag: string) => tag.startsWith(`${base}/snapshot:`) && !making.has(tag.slice(base.length + 1))
         if (registry) await untag(api, names.filter(isFailed))
       }

@@ -27,7 +27,7 @@ const removalPollMs = 500
 const maxRemovals = 40
 
 /**
- * Containers beside the one of a devbox. They run on its node without a service of their own, in overlays that have no
+ * Service containers of a devbox. They run on its node without a service in the swarm, in overlays that have no
  * way out.
  */
 export const createServicesBeside = ({ manager, serviceId, reference, credentialsOf }: Options) => {

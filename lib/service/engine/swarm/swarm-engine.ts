@@ -60,7 +60,7 @@ export const createSwarmEngine = ({
   const serviceName = (devboxId: string): string => `${prefix}-${devboxId}`
   const boxes = new Map<string, ContainerBox>()
   const starting = new Set<string>()
-  /** Devboxes with containers beside theirs. */
+  /** Devboxes with service containers. */
   const withServices = new Set<string>()
   const waiting = new Map<string, WaitingDevbox>()
   /** Devboxes that an earlier service left running, until they are adopted. */

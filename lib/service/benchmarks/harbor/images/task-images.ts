@@ -16,10 +16,10 @@ export interface ImageSource extends BuildContext {
 }
 
 interface Options {
-  /** Where they run. */
+  /** The engine that runs the images. */
   engine: 'container' | 'swarm'
   images: Images
-  /** Of the images built and their last use. */
+  /** File that lists the built images and their last use. */
   listFile: string
   /** 0 for no limit. */
   maxBytes: number
@@ -153,7 +153,7 @@ export class TaskImages {
 
 export const taskImageLabel = 'devdeck.task'
 const keptMs = 10 * 60 * 1000
-/** In the reason of a failed build. */
+/** Lines of output in the reason of a failed build. */
 const maxLastLines = 20
 
 /** What an older builder can build. Rethrows other failures, such as that of a command. */

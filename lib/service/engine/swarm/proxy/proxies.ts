@@ -23,7 +23,7 @@ interface Options {
   manager: EngineApi
   nodes(): readonly ProxyNode[]
   serviceId: string
-  /** Of all devboxes: other nodes need no proxy. */
+  /** Placement constraints of all devboxes: other nodes need no proxy. */
   placement: readonly string[]
   onBlocked(devboxId: string, target: string): void
 }
