@@ -63,7 +63,7 @@ export const createCalls = <R extends Resources>(
       redirect: 'error',
       cache: 'no-store',
     }).catch((cause: unknown) => {
-      if (signal?.aborted) throw cause
+      if (signal?.aborted || cause instanceof ApiError) throw cause
       throw new ApiError('unreachable', 0, 'The service cannot be reached', { cause })
     })
     if (!response.ok) throw await readError(response)

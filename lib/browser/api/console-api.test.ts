@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { axons } from '#lib/contract/axons.ts'
 import { startConsole, type TestConsole } from '#lib/gateway/testing.ts'
-import { redirectToSignIn } from './console-api.ts'
+import { browserApi } from './browser-api.ts'
+import { fetchConsole, redirectToSignIn } from './console-api.ts'
 import { accountChange, setPageAccount } from './page-account.ts'
 
 /** Keys that the stand-in service refuses; every other key has an account. */
@@ -61,6 +63,27 @@ it('stays while the console is unreachable', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('unreachable')))
   try {
     expect(await redirectToSignIn()).toBe(false)
+  } finally {
+    vi.stubGlobal('fetch', fetchAsPage)
+  }
+})
+
+it.each([
+  [() => Promise.reject(new TypeError('failed')), { status: 0, message: 'The console is unreachable' }],
+  [
+    () =>
+      Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } })),
+    { status: 502, message: 'The proxy in front of the console can’t reach it' },
+  ],
+  [
+    () => Promise.resolve(Response.json({ code: 'bad_upstream', message: 'The service is away' }, { status: 502 })),
+    { status: 502, message: 'The service is away' },
+  ],
+])('blames the service only for its own failures (%#)', async (answer, error) => {
+  vi.stubGlobal('fetch', answer)
+  try {
+    await expect(browserApi({ axons }).axons.list()).rejects.toMatchObject(error)
+    await expect(fetchConsole('/api/connection')).rejects.toMatchObject(error)
   } finally {
     vi.stubGlobal('fetch', fetchAsPage)
   }

@@ -3,14 +3,25 @@ import type { ConnectionView } from '#lib/protocol/connection.ts'
 import { paths } from '../address/paths.ts'
 import { accountHeaders, detectAccountChange, sessionState } from './page-account.ts'
 
-/** Calls the console's own server. Rejects with an ApiError, as service calls do. */
-export const fetchConsole = async (path: string, init: RequestInit = {}): Promise<Response> => {
-  const headers = { ...(init.headers as Record<string, string>), ...accountHeaders() }
-  const response = await fetch(path, { cache: 'no-store', ...init, headers }).catch((cause: unknown) => {
-    if (init.signal?.aborted) throw cause
+/** Rejects with an ApiError if the request didn't reach the console. */
+export const requestConsole: typeof fetch = async (input, init) => {
+  const headers = { ...(init?.headers as Record<string, string>), ...accountHeaders() }
+  const response = await fetch(input, { ...init, headers }).catch((cause: unknown) => {
+    if (init?.signal?.aborted) throw cause
     throw new ApiError('unreachable', 0, 'The console is unreachable', { cause })
   })
-  detectAccountChange(response)
+  // The console's own errors are JSON.
+  const isFromProxy = [502, 503, 504].includes(response.status) && !isJson(response)
+  if (isFromProxy)
+    throw new ApiError('unreachable', response.status, 'The proxy in front of the console can’t reach it')
+  return detectAccountChange(response)
+}
+
+const isJson = ({ headers }: Response) => /json/.test(headers.get('content-type') ?? '')
+
+/** Calls the console's own server. Rejects with an ApiError, as service calls do. */
+export const fetchConsole = async (path: string, init: RequestInit = {}): Promise<Response> => {
+  const response = await requestConsole(path, { cache: 'no-store', ...init })
   if (!response.ok) throw await readError(response)
   return response
 }
