@@ -6,7 +6,6 @@ import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
-import { rememberGroups } from '../people/key-store.ts'
 import { roleOf } from '../people/roles.ts'
 import { registry, slot } from '../registry/registry.ts'
 import { clientFor, unreachable } from '../upstream/client.ts'
@@ -66,7 +65,6 @@ export const signedInResponse = async (
   if (isAdded && others.length >= maxOtherAccounts)
     throw new HttpError('conflict', `${maxOtherAccounts + 1} accounts are signed in already; sign out of one first`)
   const session = newSession(account, apiKey, { browser: before?.browser, person, groups })
-  if (person !== undefined) rememberGroups(person, groups ?? [])
   const cookies = [await sessionCookie(header, session)]
   if (isAdded) {
     // Older sessions have no browser id.

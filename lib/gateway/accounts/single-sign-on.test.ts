@@ -107,6 +107,7 @@ it('gives the highest role to a person in more groups than fit a cookie', async 
     expect((await sessionOf(browser)).role).toBe('operator')
   } finally {
     gateway.registry.config.roles = undefined
+    gateway.registry.slots.delete('roleRules')
   }
 })
 
@@ -130,6 +131,26 @@ it('signs in a member of a group and records their name in the activity', async 
   expect((await gateway.ask(cookie, 'POST', '/api/alerts/silences', silence)).body).toMatchObject({
     by: 'ann@example.com',
   })
+})
+
+it('keeps out the personal keys of a person whose groups no longer let them in', async () => {
+  const rules = { claim: 'groups', default: null, rules: [{ group: 'payments', role: 'member' as const }] }
+  gateway.registry.config.roles = { file: '/nowhere/roles.json', rules }
+  const { groups } = people.ann
+  try {
+    setRules([{ claim: 'email', value: 'ann@example.com' }])
+    const { browser } = await signOn('ann')
+    const { body } = await gateway.ask(browser.cookie(gateway.url), 'POST', '/api/personal-keys', { name: 'ci' })
+    const withKey = () => fetch(`${gateway.url}/api/session`, { headers: { authorization: `Bearer ${body.key}` } })
+    expect((await withKey()).status).toBe(200)
+    people.ann.groups = ['all']
+    expect((await signOn('ann')).end).toBe('/sign-in?problem=sso-nobody')
+    expect((await withKey()).status).toBe(401)
+  } finally {
+    people.ann.groups = groups
+    gateway.registry.config.roles = undefined
+    gateway.registry.slots.delete('roleRules')
+  }
 })
 
 it('uses the key of the first matching rule', async () => {

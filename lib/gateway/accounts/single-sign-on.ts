@@ -23,6 +23,7 @@ import { cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { isCrossOrigin, originOfHost, type ReadHeader, sameOriginPath } from '../http/origin.ts'
 import { logError, logWarning } from '../observability/log.ts'
+import { rememberGroups } from '../people/key-store.ts'
 import { groupsIn, type RoleRules } from '../people/role-rules.ts'
 import { roleOf, roleRules } from '../people/roles.ts'
 import { registry } from '../registry/registry.ts'
@@ -121,6 +122,8 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
     const account = await verifyKey(rule.api_key)
     const person = personOf(claims)
     const groups = rolesRules && keptGroups(rolesRules, claims)
+    // Also of people who are kept out from now on: their personal keys must be, too.
+    rememberGroups(person, groups ?? [])
     if (roleOf({ person, groups, account }) === null) {
       logWarning(inOneLine(`No rule in DEVDECK_ROLES lets in ${JSON.stringify(person)}, sub ${JSON.stringify(sub)}`))
       return withCookies(problemPage('sso-nobody', pending.next), done)
