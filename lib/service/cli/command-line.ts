@@ -385,19 +385,19 @@ Commands
   keys add            Create an API key and print it once
   keys list           List API keys and their sources, without the keys themselves
   keys revoke ID      Revoke a key immediately
-  drain [NODE]        Schedule the suspension of all devboxes of the running service, or of those on a node of its
-                      cluster, which gets no others and is drained afterwards. With --for, stop the service once all
+  drain [NODE]        Schedule the suspension of all devboxes of the running service, or of those on a cluster node,
+                      which gets no new devboxes and is drained afterwards. With --for, stop the service once all
                       work has finished
-  activate NODE       Cancel the drain of a node, or let a drained node get devboxes again
+  activate NODE       Cancel the drain of a node, or let a drained node accept devboxes again
   import DIR|ZIP      Import results of Harbor or Terminal-Bench, or logs exported from Devdeck, into the running
-                      service: one job, or a folder of many
-  gate                Compare jobs with a baseline through a running console. Exits with 0 if they pass, 1 if not, 2 if
-                      that can't be decided
+                      service: a single job, or a folder of jobs
+  gate                Compare jobs with a baseline through a running console. Exits with 0 if they pass, 1 if they
+                      don't, 2 if undecided
   prune               Delete the output, logs and records of devboxes, commands, jobs and runs that ended some time ago
   audit               Print the changes made through the API in the last 90 days, as JSON lines
-  environments list   List built task environments with their size and last use
+  environments list   List built task environments with size and last use
   environments clear  Delete built task environments and agent installs that are not in use; they are rebuilt on demand
-  backup FILE         Write all data of the service, and of the console around it, to a tar file; both may be running
+  backup FILE         Write all data of the service, and of the console that runs it, to a tar file; both may be running
   restore FILE        Create the data folder, and that of the console, from a backup
   recover             Restore devboxes, snapshots and objects whose database records are lost. Stop the service first
   doctor              Check the host and the service; exits with 1 if there is a problem
@@ -419,7 +419,7 @@ serve
   --engine-registry HOST[:PORT][/PREFIX]  Registry that keeps disks and images for all nodes. Without it, a suspended
                       devbox stays with its node
   --reserve-cpu N     Percentage of its CPU limit that a devbox reserves on its node; the swarm places devboxes by what
-                      is not reserved (${defaultReservedCpuPercent})
+                      is unreserved (${defaultReservedCpuPercent})
   --reserve-memory N  The same for memory (${defaultReservedMemoryPercent})
   --placement CONSTRAINT  Where devboxes run, such as node.labels.pool==agents; repeatable
   --image NAME        Image of container devboxes that don't choose one (${defaultImage})
@@ -431,7 +431,7 @@ serve
   --max-storage SIZE  Storage per account for snapshots, objects, axons, command output and run logs; 0 for no limit
                       (half of the disk). Requests over the limit fail with 507
   --keep-ended TIME   How long the output, logs and records of devboxes, commands, jobs and runs are kept after they have
-                      ended; 0 keeps them forever (30d). Low disk space shortens it before it evicts anyone
+                      ended; 0 keeps them forever (30d). On low disk space, they are deleted before a devbox is evicted
   --min-free-memory SIZE   Evict the least recently used devbox below this much free memory; 0 turns it off
                       (256M, at most 5%)
   --min-free-disk SIZE     Evict the devbox that is filling the data folder's disk; 0 turns it off (same default)
@@ -449,7 +449,7 @@ serve
                       service. A second signal skips the wait
   --stop-with-parent  Exit when stdin closes
   --metrics-port N    Serve /metrics for Prometheus, /healthz and /readyz on this port
-  --metrics-host ADDRESS  Address for them (127.0.0.1)
+  --metrics-host ADDRESS  Address of that port (127.0.0.1)
   --log-requests      Log each request: id, operation, account, status and duration
   --validate-answers  Validate all responses against the contract
 
@@ -469,7 +469,7 @@ import
 
 gate
   --console URL       The console (http://localhost:3000)
-  --jobs ID[,ID]      Jobs to judge
+  --jobs ID[,ID]      Jobs to evaluate
   --baseline ID       Job or run to compare with (the first of --jobs)
   --rule RULE         no_regression, superior or non_inferior
   --margin X          With non_inferior: how much worse the mean may be
@@ -479,7 +479,7 @@ gate
   --wait MINUTES      Wait for running jobs (0)
 
 prune
-  --older-than TIME   Delete what ended before that (--keep-ended of the running service)
+  --older-than TIME   Delete data that ended longer ago (--keep-ended of the running service)
   --dry-run           Only report what would be deleted
 
 audit
@@ -491,9 +491,9 @@ recover
 
 drain
   --in TIME           Time until the devboxes are suspended (10m); also --deadline
-  --for TIME          Accept no new devboxes, commands, jobs, snapshots or builds, wait at most this long for running
-                      ones and for shells in use, then stop the service, and the console it belongs to
-  --cancel            Cancel the stop that --for planned, and accept work again
+  --for TIME          Reject new devboxes, commands, jobs, snapshots and builds, wait at most this long for running
+                      ones and for shells in use, then stop the service and the console that runs it
+  --cancel            Cancel a stop planned with --for, and accept work again
 
 Sizes are in bytes or end in K, M, G, T or P. Times end in s, m, h or d.
 
@@ -542,10 +542,10 @@ const problemsOf = (command: Command, words: readonly string[], given: readonly 
     ...(command === 'drain' &&
     given.includes('for') &&
     (words.length > 0 || given.includes('in') || given.includes('deadline'))
-      ? ['drain --for stops the whole service and takes no node and no --in']
+      ? ["drain --for stops the whole service; it can't be combined with a node or --in"]
       : []),
     ...(command === 'drain' && given.includes('cancel') && (words.length > 0 || given.some((flag) => isTimeFlag(flag)))
-      ? ['drain --cancel takes no node and no time']
+      ? ["drain --cancel can't be combined with a node or a time"]
       : []),
     ...given
       .filter((flag) => flag !== 'help' && !takes.flags.includes(flag))

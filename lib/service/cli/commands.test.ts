@@ -91,7 +91,7 @@ describe('keys', () => {
     [['drain', 'node-1', 'node-2'], 'drain: unexpected node-2'],
     [['activate'], 'activate requires NODE'],
     [['drain', 'node-1', '--for', '1m'], 'drain --for stops the whole service'],
-    [['drain', '--cancel', '--for', '1m'], 'drain --cancel takes no node and no time'],
+    [['drain', '--cancel', '--for', '1m'], "drain --cancel can't be combined with a node or a time"],
     [['drain', '--deadline', '8d'], '--deadline must be a duration of at most 7d'],
     [['prune'], 'No service is running on'],
     [['prune', '--older-than', 'never'], '--older-than must be 0 or a time such as 12h or 30d'],
