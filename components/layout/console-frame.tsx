@@ -75,7 +75,7 @@ export const ConsoleFrame = ({
 }: ConsoleFrameProps) => {
   useQuery({ ...sessionQueries.get(), initialData: session })
   useQuery({ ...clusterQueries.known(), initialData: cluster })
-  // Read again while the console was still learning.
+  // Read again while the console was still probing.
   useQuery({
     ...supportQueries.current(),
     initialData: support,

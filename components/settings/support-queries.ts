@@ -4,7 +4,7 @@ import { supportKey } from '#lib/browser/queries/support-key.ts'
 import type { ServiceSupport, Support } from '#lib/protocol/support.ts'
 
 export const supportQueries = {
-  /** Read once per page load. Later calls of the page may teach the console more. */
+  /** Read once per page load. The console may learn more from later calls of the page. */
   current: () =>
     queryOptions({
       queryKey: supportKey,

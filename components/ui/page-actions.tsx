@@ -87,7 +87,7 @@ export const PageActions = ({ group, children, ...rest }: PageActionsProps) => (
   </div>
 )
 
-/** For what opens over the page, and for the button of a menu. */
+/** For anything that opens over the page, and for menu buttons. */
 export const NoPageActions = ({ children }: { children: ReactNode }) => <Group value={null}>{children}</Group>
 
 export const useActionGroup = (): { group?: string } | null => use(Group)

@@ -155,7 +155,7 @@ export const severityOf = ({ kind, deadline_ms, raised_ms }: Alert): Severity =>
 
 export type ReceiverFormat = 'json' | 'slack' | 'pagerduty' | 'heartbeat'
 
-/** Which alerts a receiver gets: of all `kinds` if null, with all of `metadata`. */
+/** Alerts that a receiver gets: all `kinds` if null, with all of `metadata`. */
 export interface ReceiverFilter {
   kinds: AlertKind[] | null
   min_severity: Severity
@@ -168,7 +168,7 @@ export interface Receiver {
   name: string
   format: ReceiverFormat
   host: string
-  /** Only those of the page can be changed on the page. */
+  /** Only receivers added on the page can be changed there. */
   source: 'environment' | 'file' | 'page'
   filter: ReceiverFilter
   /** Heartbeats only. */

@@ -1,4 +1,4 @@
-/** A shell comment that marks the commands with which the Files tab reads, so that logs can hide them. */
+/** A shell comment that marks commands of the Files tab, so that logs can hide them. */
 const mark = '# Read by the Files tab of Devdeck\n'
 
 export const markAsFilesTab = (command: string): string => mark + command

@@ -14,7 +14,7 @@ export interface Box {
 
 const [lineHeight, gap, markRadius] = [14, 8, 6]
 
-/** Places labels beside their points, within the bounds and off other labels and points; null for those that don't fit. */
+/** Places labels next to their points, within the bounds and off other labels and points; null for those that don't fit. */
 export const labelPlaces = (points: readonly Labeled[], bounds: Box): (Box | null)[] => {
   const taken = points.map(({ x, y }): Box => box(x - markRadius, y - markRadius, 2 * markRadius, 2 * markRadius))
   return points.map((point, at) => {
@@ -33,7 +33,7 @@ const box = (left: number, top: number, width: number, height: number): Box => (
   bottom: top + height,
 })
 
-/** First above left and below right, which the steps of a frontier leave free, then ever further away. */
+/** Tries above left and below right first, which the steps of a frontier leave free, then farther and farther away. */
 const candidates = ({ x, y, width }: Labeled): Box[] =>
   [0, 1, 2, 3].flatMap((step) => {
     const [above, below] = [y - 2 - (step + 1) * lineHeight, y + 2 + step * lineHeight]

@@ -11,7 +11,7 @@ export const reasonLabels: Record<ExclusionReason, string> = {
   other: 'Other',
 }
 
-/** Outcomes that people excluded from every number of a job, with the reason. */
+/** Outcomes that people excluded from all figures of a job, with the reason. */
 export interface Exclusion {
   id: string
   job_id: string
@@ -30,7 +30,7 @@ export interface RemovedExclusion extends Exclusion {
   removed_at_ms: number
 }
 
-/** Text that people attached to an attempt. Changes no number. */
+/** Text that people attached to an attempt. Doesn't affect any figure. */
 export interface Label {
   id: string
   job_id: string

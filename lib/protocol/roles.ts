@@ -43,7 +43,7 @@ export const leastRole = ({ id, method }: { id: string; method: string }): Role 
   method === 'GET' ? 'viewer' : leastRoleToWrite(id)
 
 const consoleRoutes: readonly [path: RegExp, least: Role][] = [
-  // Checks that change nothing, and what belongs to the person alone.
+  // Checks that change nothing, and things that belong only to the person.
   [/^\/api\/(connection|support|sessions|personal-keys)(\/|$)/, 'viewer'],
   [/^\/api\/alerts\/receivers(\/|$)/, 'operator'],
   [/^\/api\/cluster(\/|$)/, 'operator'],

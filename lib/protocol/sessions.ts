@@ -24,7 +24,7 @@ export interface SessionList {
   /** At most `maxListedSessions`. */
   sessions: SignedInSession[]
   total_count: number
-  /** The person's own, without the one that asks. */
+  /** The person's other sessions. */
   n_others: number
 }
 

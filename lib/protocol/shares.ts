@@ -1,7 +1,7 @@
 export const shareKinds = ['job', 'comparison', 'trend'] as const
 export type ShareKind = (typeof shareKinds)[number]
 
-/** A read-only link to a report that needs no account. */
+/** A public read-only link to a report. */
 export interface Share {
   id: string
   kind: ShareKind

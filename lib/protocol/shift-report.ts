@@ -159,7 +159,7 @@ const countBy = <Item, Key extends string>(items: readonly Item[], keyOf: (item:
     Record<Key, number>
   >
 
-/** Alerts of older versions have no log, but the last acknowledgment. Earlier entries are of the deadline before. */
+/** Alerts of older versions have no log, only the last acknowledgment. Earlier entries belong to the previous deadline. */
 const entriesOf = ({ log, first_heard_ms, acknowledged_ms, acknowledged_by }: Alert): readonly AlertEntry[] => {
   const entries: readonly AlertEntry[] =
     log ?? (acknowledged_ms === null ? [] : [{ at_ms: acknowledged_ms, what: 'acknowledged', by: acknowledged_by }])

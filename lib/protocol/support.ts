@@ -3,7 +3,7 @@ export type Support = 'yes' | 'no' | 'unknown'
 
 /** Response of `/api/support`: what is known about the service, for the session's account. */
 export interface ServiceSupport {
-  /** Null while it is being learned for the first time. */
+  /** Null during the first probe. */
   learned_at_ms: number | null
   /** False while probes are running. */
   is_complete: boolean

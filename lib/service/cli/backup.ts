@@ -50,7 +50,7 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
     const add = async (prefix: string, folder: string, paths: readonly string[]) => {
       for (const line of await appendToTar(part, prefix, folder, paths)) warnings.add(line)
     }
-    // Disks created from here on may be incomplete when copied; they are added again with the database.
+    // Disks that are incomplete now may be copied half written, so they are added again with the database.
     const complete = copyDisksDatabase(dataDir, staging).local
     await add('service', dataDir, present(dataDir, [...serviceFolders, ...serviceFiles]))
     await copyAxons(dataDir, staging)

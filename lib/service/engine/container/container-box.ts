@@ -70,7 +70,7 @@ export class ContainerBox implements Box {
   readonly #target: ExecTarget
   readonly #end: (end: BoxEnd | undefined) => void
   readonly #exits = new Map<string, PromiseWithResolvers<number>>()
-  /** Fails once perl has been removed from the devbox. */
+  /** False once perl has been removed from the devbox. */
   #canHold: boolean
   #stopping: Promise<void> | undefined
   #hasEnded = false
