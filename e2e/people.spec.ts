@@ -53,7 +53,7 @@ test('a viewer follows a shell, becomes a member with new rules, and is signed o
   const terminal = `/devboxes/${id}/terminal`
   const ann = await arrive(browser, 'ann', terminal)
   await untilPrompt(ann)
-  await ann.keyboard.type('echo from-$((40 + 2))\n')
+  await ann.keyboard.type('echo from-$((40 + 2)) | tee note.txt\n')
 
   const vic = await arrive(browser, 'vic', terminal)
   await expect.poll(() => screenText(vic)).toContain('from-42')
@@ -62,6 +62,11 @@ test('a viewer follows a shell, becomes a member with new rules, and is signed o
   await ann.keyboard.type('echo again-$((40 + 3))\n')
   await expect.poll(() => screenText(vic)).toContain('again-43')
   expect(await screenText(ann)).not.toContain('typed')
+
+  await vic.goto(`${product.front.url}/devboxes/${id}/files`)
+  await vic.getByRole('row').filter({ hasText: 'note.txt' }).getByRole('link').click()
+  await expect(vic.getByText('from-42')).toBeVisible()
+  await expect(vic.getByRole('button', { name: /^Edit file/ })).toBeDisabled()
 
   await vic.goto(`${product.front.url}/devboxes`)
   await isLive(vic)

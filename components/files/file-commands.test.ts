@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LogFeed } from '#components/devboxes/log/log-feed.ts'
+import { type EntrySort, listFolderCommand, pageEntries } from '#lib/protocol/list-folder.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import {
   countContents,
@@ -16,7 +17,7 @@ import {
 } from './file-commands.ts'
 import { readContent, readStart, saveText } from './file-content.ts'
 import { joinPath } from './file-path.ts'
-import { type EntrySort, listCommand, pageEntries, parseListing } from './folder-listing.ts'
+import { parseListing } from './folder-listing.ts'
 
 let service: TestService
 let id: string
@@ -194,7 +195,7 @@ it.skipIf(!existsSync('/usr/bin/busybox'))('lists a folder with the tools of Bus
   symlinkSync('.sub', join(folder, 'a/to-sub'))
   symlinkSync('none', join(folder, 'a/broken'))
   const run = (offset: number) => {
-    const command = listCommand(join(folder, 'a'), { offset })
+    const command = listFolderCommand(join(folder, 'a'), { offset })
     const { stdout, stderr } = spawnSync(join(bin, 'sh'), ['-c', command], { env: { ...process.env, PATH: bin } })
     expect(String(stderr)).toBe('')
     return parseListing(String(stdout))

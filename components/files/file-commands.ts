@@ -2,8 +2,10 @@ import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { executions } from '#lib/contract/executions.ts'
 import { markAsFilesTab } from '#lib/protocol/files-tab-mark.ts'
-import { joinPath, parentPath, quotePath, shellQuote } from './file-path.ts'
-import { type FolderListing, type ListingPart, listCommand, parseListing } from './folder-listing.ts'
+import { type ListingPart, listFolderCommand } from '#lib/protocol/list-folder.ts'
+import { quotePath, shellQuote } from '#lib/protocol/shell-words.ts'
+import { joinPath, parentPath } from './file-path.ts'
+import { type FolderListing, parseListing } from './folder-listing.ts'
 
 // The API has no calls for these, so they run as commands in the devbox. None transfers file contents.
 
@@ -30,8 +32,7 @@ export const listFolder = async (
   devboxId: string,
   path: string,
   { api, signal, ...part }: ListingPart & { api?: Api; signal?: AbortSignal } = {},
-): Promise<FolderListing> =>
-  parseListing(await runInDevbox(devboxId, markAsFilesTab(listCommand(path, part)), api, signal))
+): Promise<FolderListing> => parseListing(await runInDevbox(devboxId, listFolderCommand(path, part), api, signal))
 
 export const makeFolder = (devboxId: string, path: string, api?: Api) =>
   runInDevbox(devboxId, `mkdir -- ${quotePath(path)}`, api)

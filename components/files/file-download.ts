@@ -2,8 +2,9 @@ import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { formatBytes } from '#lib/browser/format.ts'
 import { saveFile } from '#lib/browser/lists/export.ts'
 import { files } from '#lib/contract/files.ts'
+import { shellQuote } from '#lib/protocol/shell-words.ts'
 import { runInDevbox } from './file-commands.ts'
-import { baseName, parentPath, shellQuote } from './file-path.ts'
+import { baseName, parentPath } from './file-path.ts'
 
 /** A page holds a download in memory until it is saved. */
 const maxDownloadBytes = 1024 ** 3

@@ -1,17 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { decodePath, displayName, encodePath } from '#lib/browser/address/encode-path.ts'
-import {
-  breadcrumbs,
-  decodeName,
-  isUtf8,
-  joinPath,
-  nameProblem,
-  parentPath,
-  quotePath,
-  resolvePath,
-  shellQuote,
-} from './file-path.ts'
+import { quotePath, shellQuote } from '#lib/protocol/shell-words.ts'
+import { breadcrumbs, decodeName, isUtf8, joinPath, nameProblem, parentPath, resolvePath } from './file-path.ts'
 
 const bytes = (...values: number[]) => Uint8Array.from(values)
 const hostile = [

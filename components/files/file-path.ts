@@ -29,20 +29,6 @@ const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2
 /** The API accepts only UTF-8 paths. */
 export const isUtf8 = (path: string): boolean => path.isWellFormed()
 
-/** Quotes a text as one word for a POSIX shell. */
-export const shellQuote = (text: string): string =>
-  `'${text.replaceAll("'", "'\\''")}'`.replace(/[\uDC80-\uDCFF]+/gu, (surrogates) => {
-    const octal = [...surrogates].map((each) => `\\${(each.charCodeAt(0) - 0xdc00).toString(8)}`)
-    return `'"$(printf '${octal.join('')}')"'`
-  })
-
-/** Quotes a path that is absolute, relative to the home folder or below `~`. */
-export const quotePath = (path: string): string => {
-  if (path === '~' || path === '') return '"$HOME"'
-  if (path.startsWith('/')) return shellQuote(path)
-  return `"$HOME"/${shellQuote(path.replace(/^~\//, ''))}`
-}
-
 /** The parent of the root is the root. */
 export const parentPath = (path: string): string => path.replace(/\/+$/, '').replace(/\/[^/]*$/, '') || '/'
 

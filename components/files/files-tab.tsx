@@ -25,10 +25,11 @@ import { formatCount, formatCountOf } from '#lib/browser/format.ts'
 import { toServiceTime } from '#lib/client/clock.ts'
 import { queryInt } from '#lib/contract/common.ts'
 import { devboxRefusal, resumeRefusal } from '#lib/contract/devboxes.ts'
+import { byName, type EntrySort } from '#lib/protocol/list-folder.ts'
 import { baseName, isUtf8, parentPath } from './file-path.ts'
 import { FileView } from './file-view.tsx'
 import type { FilesNav } from './files-nav.ts'
-import { byName, type EntrySort, type FolderEntry, sortEntries } from './folder-listing.ts'
+import { type FolderEntry, sortEntries } from './folder-listing.ts'
 import { FolderTable } from './folder-table.tsx'
 import { type FolderChange, type FolderRefusals, FolderTools, useFolderDownload } from './folder-tools.tsx'
 import { FolderTree } from './folder-tree.tsx'
@@ -51,8 +52,6 @@ export const FilesTab = () => {
       paths.devbox(id, 'files', { path: path || undefined, file: file || undefined, line, find: find || undefined }),
     [id],
   )
-  // The API has no call that lists a folder: the console runs a command for it.
-  const notAllowed = useRefusal('executions.executeSync')
   const { settled, change, followHere } = useAddress({ schema: FilesSearchParams, path: address })
   const [folder, file] = [decodePath(settled.path), decodePath(settled.file)]
   const focused = useRef<string>(undefined)
@@ -70,12 +69,6 @@ export const FilesTab = () => {
     return (
       <EmptyState icon={FolderClosed} title="Files unavailable" action={resume || undefined}>
         {refusal}. The devbox must be running to read and write files.
-      </EmptyState>
-    )
-  if (notAllowed !== null && file === '')
-    return (
-      <EmptyState icon={FolderClosed} title="Files can’t be listed">
-        The console lists files by running commands in the devbox. {notAllowed}
       </EmptyState>
     )
   const nav: FilesNav = {
@@ -128,7 +121,7 @@ export const FilesTab = () => {
         </Banner>
       )}
       <div className="flex items-start gap-4">
-        {notAllowed === null && <FolderTree nav={nav} folder={folder || '~'} file={file} />}
+        <FolderTree nav={nav} folder={folder || '~'} file={file} />
         <div className="min-w-0 flex-1">{view}</div>
       </div>
     </div>
@@ -159,13 +152,17 @@ const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
       ? () => nav.go(parentPath(folder), { focused: baseName(folder) })
       : undefined
 
+  // The API has no calls for changes and searches: the console runs commands for them.
+  const notAllowed = useRefusal('executions.executeSync')
+  const isLoaded = data !== undefined
+  const refusals = refusalsOf({ refusal, notAllowed, isLoaded, folder, downloading: downloads.downloading })
   const startSearch = () => nav.go(path, { find: 'names' })
   useFolderKeys((key, name) => {
     const entry = rows.find((each) => each.name === name)
     const targets = selected.length > 0 ? selected : entry ? [entry] : []
     if (key === 'Backspace') goUp?.()
-    else if (key === '/' && hasLetterKeys() && refusal === null) startSearch()
-    else if (data === undefined || refusal !== null) return false
+    else if (key === '/' && hasLetterKeys() && refusals.search === null) startSearch()
+    else if (refusals.change !== null) return false
     else if (key === 'Delete' && targets.length > 0) setChange({ action: 'delete', entries: targets })
     else if (key === 'F2' && entry) setChange({ action: 'rename', entry })
     else return false
@@ -175,7 +172,6 @@ const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
   const clearFocusNext = useCallback(() => setFocusNext(undefined), [])
   useFocusAfter(element, change === undefined ? focusNext : undefined, clearFocusNext)
 
-  const refusals = refusalsOf({ refusal, isLoaded: data !== undefined, folder, downloading: downloads.downloading })
   const reload = () => listing.reload()
   const dialog = { devboxId, folder, onClose: () => setChange(undefined) }
   return (
@@ -201,7 +197,7 @@ const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
         downloading={downloads.downloading}
       />
       {rows.length === 0 ? (
-        <NoEntries listing={listing} refusal={refusal} goUp={goUp} />
+        <NoEntries listing={listing} refusal={refusal} canUpload={refusals.upload === null} goUp={goUp} />
       ) : (
         <FolderTable
           nav={nav}
@@ -248,15 +244,18 @@ const FolderView = ({ nav, path }: { nav: FilesNav; path: string }) => {
 
 interface FolderState {
   refusal: string | null
+  notAllowed: string | null
   isLoaded: boolean
   folder: string
   downloading: string | undefined
 }
 
-const refusalsOf = ({ refusal, isLoaded, folder, downloading }: FolderState): FolderRefusals => {
-  const change = refusal ?? (isLoaded ? null : "the folder hasn't loaded")
+const refusalsOf = ({ refusal, notAllowed, isLoaded, folder, downloading }: FolderState): FolderRefusals => {
+  const search = refusal ?? notAllowed
+  const change = search ?? (isLoaded ? null : "the folder hasn't loaded")
   return {
     reload: refusal,
+    search,
     change,
     upload: change ?? (isUtf8(folder) ? null : "the folder name isn't UTF-8; rename it first"),
     download: change ?? (downloading === undefined ? null : 'a download is in progress'),
@@ -301,14 +300,15 @@ const FolderStatus = ({ listing: { data, error, dataUpdatedAt }, shown, selected
 interface NoEntriesProps {
   listing: Listing
   refusal: string | null
+  canUpload: boolean
   goUp: (() => void) | undefined
 }
 
-const NoEntries = ({ listing, refusal, goUp }: NoEntriesProps) => {
+const NoEntries = ({ listing, refusal, canUpload, goUp }: NoEntriesProps) => {
   if (listing.data)
     return (
       <EmptyState icon={FolderPlus} title="This folder is empty">
-        Drop files here to upload them.
+        {canUpload && 'Drop files here to upload them.'}
       </EmptyState>
     )
   if (refusal !== null)

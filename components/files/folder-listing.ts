@@ -1,10 +1,5 @@
-import { decodeName, quotePath } from './file-path.ts'
-
-export const pageEntries = 5_000
-/** Without GNU tools each entry takes a process. */
-const plainPageEntries = 500
-/** The service limits command output. */
-const maxListingBytes = 700_000
+import type { EntrySort } from '#lib/protocol/list-folder.ts'
+import { decodeName } from './file-path.ts'
 
 /** `find` types: file, directory, link, pipe, socket, block and character device. */
 export type EntryType = 'f' | 'd' | 'l' | 'p' | 's' | 'b' | 'c'
@@ -28,43 +23,6 @@ export interface FolderListing {
   /** The devbox lacks GNU tools, so its listing is by name whatever was requested. */
   isOnlyByName: boolean
 }
-
-export interface ListingPart {
-  /** Number of entries before this part. */
-  offset?: number
-  sort?: EntrySort
-}
-
-/** Entries end with NUL and fields with a slash. Base64 because names need not be valid text. */
-export const listCommand = (path: string, { offset = 0, sort = byName }: ListingPart = {}): string => {
-  const order = sort.descending ? 'r' : ''
-  const keys = { name: `-k8,8${order}`, size: `-k4,4n${order} -k8,8`, changed: `-k5,5n${order} -k8,8` }[sort.column]
-  const all = 'find . -mindepth 1 -maxdepth 1'
-  const gnu =
-    `${all} -printf x | wc -c; printf '\\0'; ` +
-    `${all} \\( -xtype d -printf 0 -o -printf 1 \\) -printf '/%y/%Y/%s/%T@/%m/%u/%f/%l\\0' 2>/dev/null | ` +
-    `sort -z -t/ -k1,1 ${keys} | tail -z -n +${offset + 1} | head -z -n ${pageEntries} | head -c ${maxListingBytes}`
-  return (
-    `export LC_ALL=C; cd -- ${quotePath(path)} || exit; ` +
-    `{ printf '%s\\0' "$PWD"; if find . -maxdepth 0 -printf '' 2>/dev/null && printf x | tail -z -n +1 >/dev/null 2>&1; ` +
-    `then ${gnu}; else ${plainList(offset)}; fi; } | base64`
-  )
-}
-
-/** The same with POSIX tools and `stat -c`, as BusyBox has them. */
-const plainList = (offset: number): string => `
-kind() { if [ -d "$1" ]; then k=d; elif [ -f "$1" ]; then k=f; elif [ -p "$1" ]; then k=p; elif [ -S "$1" ]; then k=s; elif [ -b "$1" ]; then k=b; elif [ -c "$1" ]; then k=c; else k=N; fi; }
-each() { for f in * .[!.]* ..?*; do { [ -e "$f" ] || [ -L "$f" ]; } && "$@"; done; }
-count() { n=$((n+1)); }
-show() {
-  kind "$f"; if [ $k = d ]; then r=0; else r=1; fi
-  [ $r = $1 ] || return
-  n=$((n+1)); { [ $n -gt ${offset} ] && [ $n -le ${offset + plainPageEntries} ]; } || return
-  t=$k; [ ! -L "$f" ] || t=l
-  s=$(stat -c '%s/%Y/%a/%U' -- "$f") || return
-  printf '%s' "$r/$t/$k/$s/$f/"; [ $t != l ] || readlink -n -- "$f"; printf '\\0'
-}
-n=0; each count; printf '%s by name\\0' $n; n=0; each show 0; each show 1`
 
 export const parseListing = (base64: string): FolderListing => {
   const bytes = bytesOf(base64)
@@ -130,10 +88,6 @@ export const formatMode = ({ type, mode }: Pick<FolderEntry, 'type' | 'mode'>): 
   })
   return (type === 'f' ? '-' : type) + groups.join('')
 }
-
-export const entrySorts = ['name', 'size', 'changed'] as const
-export type EntrySort = { column: (typeof entrySorts)[number]; descending: boolean }
-export const byName: EntrySort = { column: 'name', descending: false }
 
 /** Folders first; numbers in names compare by value. */
 export const sortEntries = (entries: readonly FolderEntry[], { column, descending }: EntrySort): FolderEntry[] => {

@@ -8,16 +8,10 @@ import { RelativeTime } from '#components/ui/relative-time.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatBytes, formatCount } from '#lib/browser/format.ts'
+import { type EntrySort, entrySorts } from '#lib/protocol/list-folder.ts'
 import { isUtf8, joinPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
-import {
-  type EntrySort,
-  type EntryType,
-  entrySorts,
-  type FolderEntry,
-  formatMode,
-  openTarget,
-} from './folder-listing.ts'
+import { type EntryType, type FolderEntry, formatMode, openTarget } from './folder-listing.ts'
 
 interface FolderTableProps {
   nav: FilesNav

@@ -8,9 +8,10 @@ import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { shellQuote } from '#lib/protocol/shell-words.ts'
 import { type NamedFile, namedFiles } from './dropped-files.ts'
 import { downloadArchive, downloadFile } from './file-download.ts'
-import { baseName, isUtf8, joinPath, shellQuote } from './file-path.ts'
+import { baseName, isUtf8, joinPath } from './file-path.ts'
 import { type FolderEntry, openTarget } from './folder-listing.ts'
 
 export type FolderChange =
@@ -21,6 +22,7 @@ export type FolderChange =
 
 export interface FolderRefusals {
   reload: string | null
+  search: string | null
   change: string | null
   upload: string | null
   download: string | null
@@ -79,7 +81,7 @@ export const FolderTools = ({
           </Button>
         </>
       )}
-      <Button icon={Search} disabledReason={refusals.reload} onClick={onSearch}>
+      <Button icon={Search} disabledReason={refusals.search} onClick={onSearch}>
         Search
       </Button>
       <Button icon={Upload} disabledReason={refusals.upload} onClick={() => fileInput.current?.click()}>

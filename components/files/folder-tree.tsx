@@ -6,9 +6,10 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useRef, useState, useSyn
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount } from '#lib/browser/format.ts'
+import { byName } from '#lib/protocol/list-folder.ts'
 import { baseName, joinPath, parentPath } from './file-path.ts'
 import type { FilesNav } from './files-nav.ts'
-import { byName, type FolderEntry, openTarget, sortEntries } from './folder-listing.ts'
+import { type FolderEntry, openTarget, sortEntries } from './folder-listing.ts'
 import { fileQueries } from './queries.ts'
 
 interface FolderTreeProps {

@@ -1,7 +1,8 @@
 import { type InfiniteData, infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/react-query'
+import { byName, type EntrySort } from '#lib/protocol/list-folder.ts'
 import { countContents, deleteFiles, fileSize, isFolder, listFolder, makeFolder, renameFile } from './file-commands.ts'
 import { type FileContent, readContent } from './file-content.ts'
-import { byName, type EntrySort, type FolderListing } from './folder-listing.ts'
+import type { FolderListing } from './folder-listing.ts'
 
 // Each read starts a process in the devbox and adds a line to its log, so nothing is refetched on its own.
 const readOnce = { refetchOnWindowFocus: false, refetchOnReconnect: false }

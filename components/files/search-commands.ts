@@ -2,7 +2,8 @@ import { browserApi } from '#lib/browser/api/browser-api.ts'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { executions } from '#lib/contract/executions.ts'
 import { markAsFilesTab } from '#lib/protocol/files-tab-mark.ts'
-import { decodeName, quotePath, shellQuote } from './file-path.ts'
+import { quotePath, shellQuote } from '#lib/protocol/shell-words.ts'
+import { decodeName } from './file-path.ts'
 
 const pageApi = browserApi({ executions })
 type Api = typeof pageApi

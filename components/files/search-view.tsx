@@ -7,6 +7,7 @@ import { Button } from '#components/ui/button.tsx'
 import { Check } from '#components/ui/choice/check.tsx'
 import { Input } from '#components/ui/input.tsx'
 import { problemOf } from '#components/ui/problem.ts'
+import { useRefusal } from '#components/ui/refusals.ts'
 import { VisibleText } from '#components/ui/visible-text.tsx'
 import { displayName } from '#lib/browser/address/encode-path.ts'
 import { formatCount, formatCountOf } from '#lib/browser/format.ts'
@@ -42,7 +43,8 @@ export const SearchView = ({ nav, folder, kind }: SearchViewProps) => {
     nav.takeFocused()
     field.current?.focus()
   }, [nav.takeFocused])
-  const refusal = nav.refusal ?? (draft.text === '' ? 'enter what to search for' : null)
+  const notAllowed = useRefusal('executions.executeAsync')
+  const refusal = nav.refusal ?? notAllowed ?? (draft.text === '' ? 'enter what to search for' : null)
   return (
     <section
       aria-label="Search"

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
-import { quotePath } from '#components/files/file-path.ts'
 import { toast } from '#components/ui/toast.tsx'
+import { quotePath } from '#lib/protocol/shell-words.ts'
 import { promptText } from '#lib/terminal/page/paste.ts'
 import { paneOf } from '#lib/terminal/page/requests.ts'
 import { useServing, useTerminalRequests } from '../terminal-requests.tsx'

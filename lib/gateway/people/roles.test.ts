@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { endpoints } from '#lib/contract/index.ts'
+import { listFolderCommand } from '#lib/protocol/list-folder.ts'
 import { leastRole, type Role } from '#lib/protocol/roles.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
@@ -169,6 +170,29 @@ it('lets a viewer query an axon only with SQL that reads', async () => {
   const batch = { sql: 'select 1', statements: [{ sql: 'create table t (a)' }] }
   expect((await gateway.ask(viewer, 'POST', `/api/v1/axons/${id}/sql/batch`, batch)).status).toBe(403)
 })
+
+it('lets a viewer list folders of a devbox, and run no other command', async () => {
+  const devbox = await service.devbox()
+  const viewer = await signedIn('everyone')
+  const run = (body: unknown) => gateway.ask(viewer, 'POST', `/api/v1/devboxes/${devbox}/execute_sync`, body)
+  const hostile = "/tmp/it's; touch /tmp/made $(touch /tmp/made)\n`touch /tmp/made`"
+  expect((await run({ command: listFolderCommand('/') })).body).toMatchObject({ exit_status: 0 })
+  expect((await run({ command: listFolderCommand(hostile) })).body).toMatchObject({ exit_status: 1, stdout: '' })
+  const listing = listFolderCommand('/tmp', { offset: 1, sort: { descending: true, column: 'size' } })
+  expect((await run({ command: listing })).body).toMatchObject({ exit_status: 0 })
+  received = []
+  for (const body of [
+    { command: 'ls' },
+    { command: `${listing}; ls` },
+    { command: `${listing}\nls` },
+    { command: listing.replace('/tmp', '/etc') },
+    { command: listing.replace('"offset":1', '"offset":"$(ls)"') },
+    { command: listFolderCommand('/a\0b') },
+    { command: listing, shell_name: 'main' },
+  ])
+    expect([body, (await run(body)).status]).toEqual([body, 403])
+  expect(received).toEqual([])
+}, 60_000)
 
 it.each([
   ['POST', '/api/alerts/silences'],

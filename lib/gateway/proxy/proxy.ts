@@ -5,6 +5,8 @@ import { axons, isReadOnlySql } from '#lib/contract/axons.ts'
 import { benchmarkJobs } from '#lib/contract/benchmark-jobs.ts'
 import type { ErrorBody } from '#lib/contract/common.ts'
 import { bodyLimit, defaultMaxBodyBytes, type Endpoint } from '#lib/contract/endpoint.ts'
+import { executions } from '#lib/contract/executions.ts'
+import { isListFolderCommand } from '#lib/protocol/list-folder.ts'
 import { valuesOfHeader } from '#lib/protocol/mask.ts'
 import { leastRole } from '#lib/protocol/roles.ts'
 import { trackStream } from '../accounts/open-streams.ts'
@@ -57,7 +59,8 @@ export const createProxy =
       const isStream = endpoint.response.kind === 'events'
       requireSameOrigin(header, request.method === 'GET' ? (isStream ? 'stream' : 'read') : 'write')
       const session = await requireSignedIn(header)
-      requireRole(session, leastRole(endpoint))
+      const mayOnlyList = endpoint.id === executions.executeSync.id && roleOf(session) === 'viewer'
+      if (!mayOnlyList) requireRole(session, leastRole(endpoint))
       if (endpoint.returnsCredential)
         throw new HttpError('forbidden', 'The response is a credential, which never leaves the console’s server')
       const kind = isStream ? 'streams' : 'calls'
@@ -71,7 +74,9 @@ export const createProxy =
         releaseSlot()
       }
       try {
-        const { body, type } = await prepareBody(endpoint, request, session)
+        const { body, type } = mayOnlyList
+          ? await listingBody(request, session)
+          : await prepareBody(endpoint, request, session)
         requireRoleForSql(endpoint, session, body)
         const upstream = await callService(endpoint, servicePath(target), {
           method: request.method as Dispatcher.HttpMethod,
@@ -114,6 +119,14 @@ const requireRoleForSql = ({ id }: Endpoint, session: Session, body: UpstreamBod
 }
 const Statement = z.object({ sql: z.string() })
 const Batch = z.object({ statements: z.array(Statement) })
+
+/** The Files tab lists folders with a command, because the API has no call for it. A viewer may run no other command. */
+const listingBody = async (request: Request, session: Session): Promise<UpstreamBody> => {
+  const { data } = ListingBody.safeParse(await readJsonBody(request))
+  if (!data || !isListFolderCommand(data.command)) requireRole(session, 'member')
+  return { type: 'application/json', body: Buffer.from(JSON.stringify(data)) }
+}
+const ListingBody = z.strictObject({ command: z.string() })
 
 /** Rejects masked values in the body, or fills them in from the job that the page names. */
 const prepareBody = async (endpoint: Endpoint, request: Request, session: KeyHolder) => {
