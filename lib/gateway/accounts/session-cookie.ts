@@ -15,7 +15,7 @@ import { serviceIdentity } from '../upstream/client.ts'
 import { endStreams } from './open-streams.ts'
 import { revokedSessions } from './revoked-sessions.ts'
 import { openingSecrets, sealingSecret } from './sealing.ts'
-import { idleSeconds, type Session, sessionExpiryMs } from './types.ts'
+import { idleSeconds, type Session, sessionExpiryMs, signInMethodOf } from './types.ts'
 
 const unsealedMs = 60_000
 const maxUnsealed = 1000
@@ -44,7 +44,7 @@ export const newSession = (
     browser = newId(),
     person,
     groups,
-    method = person === undefined ? 'key' : 'sso',
+    method,
     now = Date.now(),
   }: {
     browser?: string | undefined
@@ -58,7 +58,7 @@ export const newSession = (
   browser,
   ...(person !== undefined && { person }),
   ...(groups !== undefined && { groups }),
-  method,
+  method: signInMethodOf({ method, person }),
   account,
   api_key: apiKey,
   service: serviceIdentity(),

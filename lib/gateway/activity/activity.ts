@@ -16,7 +16,7 @@ import { rowExport } from '../http/row-export.ts'
 import { logError } from '../observability/log.ts'
 import type { ProxiedCall, ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
-import { serviceIdentity } from '../upstream/client.ts'
+import { storedAccount } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import { ActivityStore } from './activity-store.ts'
 
@@ -102,7 +102,7 @@ export const recordByConsole = (account: string, what: Pick<Activity, 'at_ms' | 
   put(account, { ...what, status: 200, person: 'Devdeck', browser: 'None', address: 'None' })
 
 const store = ({ session, ...actor }: Actor, what: Pick<Activity, 'at_ms' | 'operation' | 'subject' | 'status'>) =>
-  put(accountKey(session), { ...what, ...actor })
+  put(storedAccount(session.account.id), { ...what, ...actor })
 
 const put = (account: string, { subject, ...activity }: Omit<Activity, 'id'>) => {
   try {
@@ -140,7 +140,8 @@ export const handleActivity = (request: Request): Promise<Response> =>
     const { data, error } = ActivityQuery.safeParse(Object.fromEntries(new URL(request.url).searchParams))
     if (!data) throw new HttpError('invalid_argument', z.prettifyError(error))
     const { format, ...query } = data
-    const list = (page: Partial<typeof query>) => activityStore().list(accountKey(session), { ...query, ...page })
+    const list = (page: Partial<typeof query>) =>
+      activityStore().list(storedAccount(session.account.id), { ...query, ...page })
     if (format === undefined) return json(list({}))
     return rowExport<Activity>({
       name: 'activity',
@@ -161,5 +162,3 @@ export const handleActivity = (request: Request): Promise<Response> =>
       },
     })
   })
-
-const accountKey = ({ account }: Session) => `${serviceIdentity()} ${account.id}`

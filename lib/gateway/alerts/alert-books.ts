@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { backoffMs, pause } from '#lib/client/backoff.ts'
 import { devboxes } from '#lib/contract/devboxes.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { personLabel } from '../accounts/person.ts'
 import { sessionEndListeners } from '../accounts/session-cookie.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
@@ -9,7 +9,7 @@ import type { KeyHolder } from '../accounts/types.ts'
 import { logError } from '../observability/log.ts'
 import type { ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
-import { serviceIdentity } from '../upstream/client.ts'
+import { serviceIdentity, storedAccount } from '../upstream/client.ts'
 import { AlertBook } from './alert-book.ts'
 import { AlertStore } from './alert-store.ts'
 import { configuredReceivers } from './delivery/configured-receivers.ts'
@@ -44,9 +44,6 @@ const removePushOf = (sid: string): void => {
     else store.outbox.deleteReceiver(account, receiver.id)
   }
 }
-
-/** Accounts of different services share the store. */
-const storedAccount = (id: string) => `${serviceIdentity()} ${id}`
 
 export const storedAlerts = ({ account }: Pick<KeyHolder, 'account'>) => ({
   store: alerts().store,
@@ -116,7 +113,7 @@ const stopMs = 2_000
 
 const watchAccount = async (api_key: string, signal: AbortSignal): Promise<void> => {
   const { store } = alerts()
-  const keyDigest = createHash('sha256').update(`${serviceIdentity()} ${api_key}`).digest('base64url')
+  const keyDigest = digestOf(`${serviceIdentity()} ${api_key}`)
   const known = store.watchedAccount(keyDigest)
   // Watches right away: if the service is down, receivers must be notified.
   if (known) alertBookFor({ account: known, api_key }).stay(api_key)

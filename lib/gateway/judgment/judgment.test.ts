@@ -8,8 +8,9 @@ import { type Exclusion, identifiedAttempts, type Label, markLimits } from '#lib
 import { harborJob, importJob } from '#lib/service/testing/harbor-job.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { storedAccount } from '../upstream/client.ts'
 import { JudgmentStore } from './judgment-store.ts'
-import { judgmentAccount, judgmentStore } from './marks.ts'
+import { judgmentStore } from './marks.ts'
 
 /** Rewards of two attempts per task. */
 const rewards: Record<string, Record<string, [number, number]>> = {
@@ -164,7 +165,7 @@ it('409 over the limit of an account', async () => {
   const { id } = await service.client.accounts.me({})
   const label = { job_id: 'bmj_1', scenario_id: 's', scenario_name: 's', label: 'flaky', note: '', by: 'Ada', at_ms: 1 }
   const labels = Array.from({ length: markLimits.perAccount }, (_, at) => ({ ...label, attempt_id: `${at}` }))
-  judgmentStore().label(judgmentAccount(id), labels)
+  judgmentStore().label(storedAccount(id), labels)
   const one = { job_id: job.id, items: [itemOf('A', 't1', 1)], label: 'flaky' }
   expect(await call('POST', '/labels', one)).toMatchObject({ status: 409, body: { code: 'conflict' } })
 })

@@ -1,5 +1,4 @@
 import { registry, slot } from '../registry/registry.ts'
-import { serviceIdentity } from '../upstream/client.ts'
 import { JudgmentStore } from './judgment-store.ts'
 
 export const judgmentStore = slot(
@@ -7,6 +6,3 @@ export const judgmentStore = slot(
   () => new JudgmentStore(registry().config.dataDir),
   (store) => store.close(),
 )
-
-/** Accounts of different services share the store. */
-export const judgmentAccount = (accountId: string): string => `${serviceIdentity()} ${accountId}`

@@ -17,9 +17,9 @@ import { read } from '../alerts/alert-request.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { decodeSegment } from '../http/request-guards.ts'
-import { clientFor, toHttpError } from '../upstream/client.ts'
+import { clientFor, storedAccount, toHttpError } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
-import { judgmentAccount, judgmentStore } from './marks.ts'
+import { judgmentStore } from './marks.ts'
 
 interface JudgmentRequest {
   actor: Actor
@@ -42,7 +42,7 @@ export const handleJudgment = (request: Request): Promise<Response> =>
     const header = (name: string) => request.headers.get(name)
     return action({
       actor: actorOf(session, header),
-      account: judgmentAccount(session.account.id),
+      account: storedAccount(session.account.id),
       by: personLabel(session, header),
       jobId: request.method === 'GET' ? read(JobQuery, Object.fromEntries(searchParams)).job_id : '',
       body: request.method === 'POST' ? await readJsonBody(request) : undefined,

@@ -9,6 +9,7 @@ import {
 } from '#lib/protocol/personal-keys.ts'
 import { hasRole, roles } from '#lib/protocol/roles.ts'
 import { cleanName } from '#lib/protocol/session.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { endStreams } from '../accounts/open-streams.ts'
 import { personOf } from '../accounts/person.ts'
 import { sealHolder } from '../accounts/sealing.ts'
@@ -19,10 +20,10 @@ import { read } from '../alerts/alert-request.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { decodeSegment } from '../http/request-guards.ts'
+import { storedAccount } from '../upstream/client.ts'
 import { keyStore, type StoredKey } from './key-store.ts'
-import { digestOfKey, newPersonalKey } from './personal-keys.ts'
+import { newPersonalKey } from './personal-keys.ts'
 import { roleOf } from './roles.ts'
-import { accountOf } from './session-store.ts'
 
 /** Unspecified: keys per person. */
 const maxKeys = 50
@@ -76,10 +77,10 @@ const create = async (request: Request, session: Session, actor: ReturnType<type
     const key = newPersonalKey()
     const created_ms = Date.now()
     keyStore().add(
-      digestOfKey(key),
+      digestOf(key),
       {
         id,
-        account: accountOf(session),
+        account: storedAccount(session.account.id),
         owner: session.person ?? null,
         person: personOf(session, (header) => request.headers.get(header)),
         name,
@@ -97,7 +98,7 @@ const create = async (request: Request, session: Session, actor: ReturnType<type
 const visibleTo = (session: Session): StoredKey[] => {
   const isOperator = hasRole(roleOf(session) ?? 'viewer', 'operator')
   return keyStore()
-    .list(accountOf(session))
+    .list(storedAccount(session.account.id))
     .filter((key) => isOperator || isOwn(key, session))
 }
 

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { digestOf } from '../accounts/digest.ts'
 import { openHolder } from '../accounts/sealing.ts'
 import type { KeyHolder, Session } from '../accounts/types.ts'
 import { HttpError } from '../http/handle-request.ts'
@@ -10,19 +11,17 @@ import { serviceIdentity } from '../upstream/client.ts'
 import { hasExpired, keyStore, type StoredKey } from './key-store.ts'
 import { roleOf } from './roles.ts'
 
+/** 256 random bits, so a fast hash is enough: nobody can guess keys that match a stolen digest. */
 export const newPersonalKey = (): string => `dvd_${randomBytes(32).toString('base64url')}`
 
-/** A key has 256 random bits, so a fast hash is enough: nobody can guess keys that match a stolen digest. */
-export const digestOfKey = (key: string): string => createHash('sha256').update(key).digest('base64url')
-
 export const isKnownKey = (key: string): boolean => {
-  const found = keyStore().find(digestOfKey(key))
+  const found = keyStore().find(digestOf(key))
   return found !== undefined && !hasExpired(found)
 }
 
 /** Returns the session for a request with a personal key. Throws 401. */
 export const sessionOfKey = async (key: string, header: ReadHeader): Promise<Session> => {
-  const found = keyStore().find(digestOfKey(key))
+  const found = keyStore().find(digestOf(key))
   if (!found) {
     await countWrongKey(header('x-devdeck-client') ?? 'unknown', 'Too many wrong personal keys')
     throw refusal('This personal key is unknown or was revoked')

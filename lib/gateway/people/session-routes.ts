@@ -6,8 +6,9 @@ import type { Session } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { decodeSegment } from '../http/request-guards.ts'
+import { storedAccount } from '../upstream/client.ts'
 import { roleOf } from './roles.ts'
-import { accountOf, type StoredSession, sessionStore } from './session-store.ts'
+import { type StoredSession, sessionStore } from './session-store.ts'
 
 // `GET /api/sessions`: the caller's, and for operators everyone's in the account. `DELETE /api/sessions/{id}` ends one,
 // `DELETE /api/sessions` all of the caller's other ones.
@@ -52,7 +53,7 @@ export const handleSessions = (request: Request): Promise<Response> =>
 const visibleTo = (session: Session): StoredSession[] => {
   const isOperator = hasRole(roleOf(session) ?? 'viewer', 'operator')
   return sessionStore()
-    .list(accountOf(session), Date.now())
+    .list(storedAccount(session.account.id), Date.now())
     .filter((each) => (isOperator || isOwn(each, session)) && !revokedSessions().find(each.id))
 }
 

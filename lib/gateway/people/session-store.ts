@@ -7,7 +7,7 @@ import { browserName } from '../http/browser-name.ts'
 import type { ReadHeader } from '../http/origin.ts'
 import { logError } from '../observability/log.ts'
 import { registry, slot } from '../registry/registry.ts'
-import { serviceIdentity } from '../upstream/client.ts'
+import { storedAccount } from '../upstream/client.ts'
 
 export interface StoredSession extends Omit<SignedInSession, 'is_own' | 'is_current'> {
   account: string
@@ -55,7 +55,7 @@ class SessionStore {
     if (!before) this.#database.prepare('DELETE FROM signed_in WHERE expires_ms <= ?').run(nowMs)
     this.#put.run(
       sid,
-      accountOf(session),
+      storedAccount(session.account.id),
       session.person ?? null,
       personOf(session, header),
       signInMethodOf(session),
@@ -85,9 +85,6 @@ export const sessionStore = slot(
   () => new SessionStore(registry().config.dataDir),
   (store) => store.close(),
 )
-
-/** Accounts of different services share the store. */
-export const accountOf = ({ account }: Pick<Session, 'account'>): string => `${serviceIdentity()} ${account.id}`
 
 /** A full disk must not lock anyone out. */
 export const recordUse = (session: Session, header: ReadHeader): void => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { digestOf } from '../accounts/digest.ts'
 import { revokedSessions } from '../accounts/revoked-sessions.ts'
 import { verifyKey } from '../accounts/sign-in.ts'
 import { HttpError } from '../http/handle-request.ts'
@@ -13,7 +13,7 @@ const acceptedKeys = slot('pushAcceptedKeys', () => new Map<string, number>())
 /** True once the browser has signed out or the service refuses the key. Unknown counts as false. */
 export const isBindingOver = async ({ sid }: Pick<PushBinding, 'sid'>, apiKey: string): Promise<boolean> => {
   if (revokedSessions().find(sid)) return true
-  const digest = createHash('sha256').update(apiKey).digest('base64url')
+  const digest = digestOf(apiKey)
   if (Date.now() - (acceptedKeys().get(digest) ?? Number.NEGATIVE_INFINITY) < checkedMs) return false
   try {
     await verifyKey(apiKey)

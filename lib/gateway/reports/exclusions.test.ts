@@ -4,8 +4,9 @@ import { type Exclusion, identifiedAttempts } from '#lib/protocol/marks.ts'
 import type { CompareReport, Report, TrendReport } from '#lib/protocol/reports.ts'
 import { harborJob, importJob } from '#lib/service/testing/harbor-job.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
-import { judgmentAccount, judgmentStore } from '../judgment/marks.ts'
+import { judgmentStore } from '../judgment/marks.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
+import { storedAccount } from '../upstream/client.ts'
 
 type Rewards = Record<string, Record<string, readonly number[]>>
 
@@ -252,7 +253,7 @@ it('applies to trends, which list exclusions of their agent only', async () => {
 it('says so if everything is excluded, or an exclusion matches nothing', async () => {
   const { id } = await service.client.accounts.me({})
   const gone = { job_id: job.id, scenario_id: 'scn_gone', scenario_name: 'gone', note: '', by: 'Ada', at_ms: 1 }
-  judgmentStore().exclude(judgmentAccount(id), [{ ...gone, attempt_id: null, reason: 'other' }])
+  judgmentStore().exclude(storedAccount(id), [{ ...gone, attempt_id: null, reason: 'other' }])
   const whole = await report()
   expect(whole.exclusions?.items).toMatchObject([{ scenario_name: 'gone', n_attempts: 0 }])
   expect(whole.verdict).toEqual(whole.exclusions?.without?.verdict)

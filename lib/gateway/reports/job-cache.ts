@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/client/api-error.ts'
 import type { BenchmarkJob } from '#lib/contract/benchmark-jobs.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { slot } from '../registry/registry.ts'
 import { clientFor, onKeyAccepted, serviceIdentity, withBody } from '../upstream/client.ts'
 
@@ -84,5 +84,3 @@ const revalidate = async (key: string, apiKey: string, id: string): Promise<Benc
   }
   return entry.job
 }
-
-const digestOf = (data: string | Uint8Array) => createHash('sha256').update(data).digest('base64url')

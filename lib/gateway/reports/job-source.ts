@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/client/api-error.ts'
 import { readDefinitions } from '#lib/client/scenario-definitions.ts'
 import type { BenchmarkJob, BenchmarkJobList } from '#lib/contract/benchmark-jobs.ts'
 import { Id } from '#lib/contract/common.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { verifyKey, withinLimit } from '../accounts/sign-in.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { personalKeyIn, requireSameOrigin } from '../http/origin.ts'
 import { slot } from '../registry/registry.ts'
-import { clientFor, serviceIdentity, toHttpError } from '../upstream/client.ts'
+import { clientFor, serviceIdentity, storedAccount, toHttpError } from '../upstream/client.ts'
 import { readJob } from './job-cache.ts'
 
 /** A page of jobs is as large as its jobs. */
@@ -47,7 +47,7 @@ const maxKnownKeys = 1_000
 
 const accountOf = async (key: string): Promise<KeyHolder['account']> => {
   const accounts = accountsByKey()
-  const digest = createHash('sha256').update(`${serviceIdentity()} ${key}`).digest('base64url')
+  const digest = digestOf(`${serviceIdentity()} ${key}`)
   const known = accounts.get(digest)
   if (known) return known
   const account = await verifyKey(key)
@@ -64,7 +64,7 @@ const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Prom
   const read = <T>(ask: () => Promise<T>) =>
     limited(() => ask().catch((error: unknown) => Promise.reject(toHttpError(error))))
   return {
-    account: `${serviceIdentity()} ${account.id}`,
+    account: storedAccount(account.id),
     get: async (id, field = 'id') => {
       // The id becomes part of a path, so dots could lead elsewhere.
       if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', `${id} is not a valid job ID`, { field })
@@ -79,7 +79,7 @@ const sourceOf = ({ account, api_key }: KeyHolder, limited: <T>(read: () => Prom
       return { ...page, jobs: page.jobs.map(named) }
     },
     metadata: (job, ids) =>
-      cachedMetadata(`${serviceIdentity()} ${account.id} ${job} ${ids.length}`, () =>
+      cachedMetadata(`${storedAccount(account.id)} ${job} ${ids.length}`, () =>
         read(async () => {
           const known = await readDefinitions(job, ids, { scenarios }).catch((error: unknown) => {
             if (error instanceof ApiError && [404, 405, 501].includes(error.status)) return {}

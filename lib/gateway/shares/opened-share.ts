@@ -1,5 +1,6 @@
 import { Id } from '#lib/contract/common.ts'
 import { truncate } from '#lib/protocol/report-words.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { openHolder } from '../accounts/sealing.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { countWrongKey } from '../limits/wrong-keys.ts'
@@ -12,7 +13,7 @@ import { jobSourceOf } from '../reports/job-source.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import type { StoredShare } from './share-store.ts'
 import { sharedReports } from './shared-reports.ts'
-import { digestOf, shareStore } from './shares.ts'
+import { shareStore } from './shares.ts'
 
 /**
  * Headers of pages below `/s/`; undefined for others. The address grants access, so it must not reach other sites or search

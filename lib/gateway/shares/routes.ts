@@ -8,6 +8,7 @@ import {
   type ShareList,
   shareKinds,
 } from '#lib/protocol/shares.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { personLabel } from '../accounts/person.ts'
 import { sealHolder } from '../accounts/sealing.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
@@ -19,8 +20,9 @@ import { originOfHost } from '../http/origin.ts'
 import { decodeSegment } from '../http/request-guards.ts'
 import { registry } from '../registry/registry.ts'
 import { jobSourceOf } from '../reports/job-source.ts'
+import { storedAccount } from '../upstream/client.ts'
 import { sharedReports } from './shared-reports.ts'
-import { digestOf, shareAccount, shareStore } from './shares.ts'
+import { shareStore } from './shares.ts'
 
 /** Unspecified: links per account. */
 const maxShares = 500
@@ -39,7 +41,7 @@ export const handleShares = (request: Request): Promise<Response> =>
     const [, , , given, ...more] = new URL(request.url).pathname.split('/')
     const session = await requireCaller(request, request.method === 'GET' ? 'read' : 'write')
     const header = (name: string) => request.headers.get(name)
-    const account = shareAccount(session)
+    const account = storedAccount(session.account.id)
     const actor = actorOf(session, header)
     const { areSharesEnabled: enabled } = registry().config
     shareStore().prune(Date.now())

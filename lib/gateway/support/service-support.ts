@@ -6,7 +6,7 @@ import { publicParameters, type ServiceSupport } from '#lib/protocol/support.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import type { ProxyHook } from '../proxy/proxy.ts'
 import { registry, slot } from '../registry/registry.ts'
-import { bearer, serviceIdentity } from '../upstream/client.ts'
+import { bearer, storedAccount } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import { judge } from './judge.ts'
 import { probed, probeLists, readHealth, withoutExtensions } from './probe.ts'
@@ -37,8 +37,6 @@ const state = slot(
   },
 )
 
-const accountKey = ({ account }: KeyHolder) => `${serviceIdentity()} ${account.id}`
-
 type State = ReturnType<typeof state>
 
 // Given the state, since a late response must not open the database of a closed console again.
@@ -54,7 +52,7 @@ const set = (into: State, key: string, { id }: Pick<Endpoint, 'id'>, support: 'y
 const learn = (holder: KeyHolder, again = false): Learning => {
   const own = state()
   const { store, learning, ending } = own
-  const key = accountKey(holder)
+  const key = storedAccount(holder.account.id)
   const running = learning.get(key)
   if (running && !again) return running
   const health = readHealth()
@@ -98,11 +96,11 @@ const parameterNames = ({ query }: Endpoint): string[] =>
   Object.keys((query as { _zod: { def: { shape?: object } } } | undefined)?._zod.def.shape ?? {})
 
 const viewOf = (holder: KeyHolder): ServiceSupport => {
-  const learned = state().store.get(accountKey(holder))
+  const learned = state().store.get(storedAccount(holder.account.id))
   const lists = endpoints.filter(({ method, query }) => method === 'GET' && query !== undefined)
   return {
     learned_at_ms: learned?.learned_at_ms ?? null,
-    is_complete: state().learning.get(accountKey(holder))?.isComplete ?? false,
+    is_complete: state().learning.get(storedAccount(holder.account.id))?.isComplete ?? false,
     operations: learned?.operations ?? {},
     parameters: Object.fromEntries(
       lists.map((endpoint) => [
@@ -133,16 +131,17 @@ export const learnAgain = async (holder: KeyHolder): Promise<ServiceSupport> => 
 
 /** Whether the service is known to lack an operation. */
 export const lacks = (holder: KeyHolder, { id }: Pick<Endpoint, 'id'>): boolean =>
-  state().store.get(accountKey(holder))?.operations[id] === 'no'
+  state().store.get(storedAccount(holder.account.id))?.operations[id] === 'no'
 
 export const noteMissing = (holder: KeyHolder, endpoint: Pick<Endpoint, 'id'>): void => {
-  if (!registry().service.embedded && !lacks(holder, endpoint)) set(state(), accountKey(holder), endpoint, 'no')
+  if (!registry().service.embedded && !lacks(holder, endpoint))
+    set(state(), storedAccount(holder.account.id), endpoint, 'no')
 }
 
 /** Whether a 401 means that the operation is missing, not that the key is refused. The probe decides for the lists. */
 export const isMissingOperation = async (holder: KeyHolder, endpoint: Endpoint): Promise<boolean> => {
   if (registry().service.embedded) return false
-  const known = state().store.get(accountKey(holder))?.operations[endpoint.id]
+  const known = state().store.get(storedAccount(holder.account.id))?.operations[endpoint.id]
   if (known === 'yes' || (known === undefined && probed.includes(endpoint))) return false
   return exists(accounts.me.path, holder)
 }
@@ -162,7 +161,7 @@ const readable = new Set(endpoints.filter(({ method }) => method === 'GET').map(
 /** Learns from what pages do. */
 export const learnFromCall: ProxyHook = ({ endpoint, params, session }, { status }) => {
   const own = state()
-  const key = accountKey(session)
+  const key = storedAccount(session.account.id)
   const learned = own.store.get(key)
   if (!learned || learned.isListed || learned.operations[endpoint.id] === 'yes') return
   const support = judge(endpoint, status)

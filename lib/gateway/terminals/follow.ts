@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { digestOf } from '../accounts/digest.ts'
 import { type EndReason, trackStream } from '../accounts/open-streams.ts'
 import type { Session } from '../accounts/types.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
@@ -27,7 +28,7 @@ export class FollowLink {
     const expires_ms = stored?.expires_ms ?? Date.now() + lifeMs
     this.path = `/follow/${token}`
     this.expiresAtMs = toServiceTime(expires_ms)
-    this.#digest = digest(token)
+    this.#digest = digestOf(token)
     this.#ended = ended
     this.#timer = setTimeout(() => this.end(), expires_ms - Date.now()).unref()
     this.#untrack = trackStream(session, this)
@@ -74,10 +75,9 @@ export const followed = async (
   token: string,
   client: string,
 ): Promise<{ terminal: OpenTerminal } | { terminal?: undefined; stored: StoredFollowLink }> => {
-  // Looking up by hash keeps timing independent of existing tokens.
-  const terminal = followLinks().get(digest(token))
+  const terminal = followLinks().get(digestOf(token))
   if (terminal) return { terminal }
-  const stored = await followStore().find(digest(token))
+  const stored = await followStore().find(digestOf(token))
   if (stored) return { stored }
   await countWrongKey(client, 'Too many invalid links')
   throw new HttpError('not_found', 'This link has expired or is invalid')
@@ -92,5 +92,3 @@ export const followView = (request: Request, token: string): Promise<Response> =
     const { name, title } = found.terminal.held
     return json({ name, title })
   })
-
-const digest = (token: string) => createHash('sha256').update(token).digest('base64url')

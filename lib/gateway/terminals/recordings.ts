@@ -9,7 +9,7 @@ import { requireCaller } from '../accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
 import { registry } from '../registry/registry.ts'
-import { serviceIdentity } from '../upstream/client.ts'
+import { storedAccount } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
 import { liveRecordings } from './registry.ts'
 
@@ -147,7 +147,7 @@ const folderOf = (accountId: string): string =>
   join(
     registry().config.dataDir,
     'recordings',
-    createHash('sha256').update(`${serviceIdentity()} ${accountId}`).digest('hex').slice(0, 32),
+    createHash('sha256').update(storedAccount(accountId)).digest('hex').slice(0, 32),
   )
 
 const idsIn = async (folder: string): Promise<string[]> => {

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { WebSocket } from 'ws'
 import { ApiError } from '#lib/client/api-error.ts'
 import { createClient } from '#lib/client/client.ts'
 import type { PtyTunnel } from '#lib/contract/devboxes.ts'
 import { inputOffsetHeader, outputOffsetHeader, type PtyControl, shellIdHeader } from '#lib/contract/terminals.ts'
 import { terminalClose } from '#lib/protocol/terminals.ts'
+import { digestOf } from '../accounts/digest.ts'
 import { registry } from '../registry/registry.ts'
 import { bearer, clientFor, ptyBaseUrl } from '../upstream/client.ts'
 import { ptyTunnels } from './registry.ts'
@@ -46,7 +46,7 @@ interface Target {
 export const attach = async (target: Target): Promise<Attached> => {
   const inTime = AbortSignal.any([target.signal, AbortSignal.timeout(attachTimeoutMs)])
   const { apiKey, devboxId } = target
-  const key = createHash('sha256').update(`${apiKey} ${devboxId}`).digest('base64url')
+  const key = digestOf(`${apiKey} ${devboxId}`)
   for (const [each, { untilMs }] of ptyTunnels()) if (untilMs <= Date.now()) ptyTunnels().delete(each)
   const known = ptyTunnels().get(key)
   if (known) {

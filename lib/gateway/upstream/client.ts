@@ -74,6 +74,9 @@ export const serviceIdentity = (): string => {
   return config.serviceId ?? (service.embedded ? 'embedded' : service.url())
 }
 
+/** An account in the console's stores, which may hold accounts of several services. */
+export const storedAccount = (accountId: string): string => `${serviceIdentity()} ${accountId}`
+
 const ptyPort = 13
 
 /** Terminals of a hosted service (`https://api.<domain>`) live under the devbox's tunnel host, others at its own address. */
