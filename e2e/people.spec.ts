@@ -1,7 +1,6 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, Page } from '@playwright/test'
+import { makeRolesFile } from '#lib/gateway/people/testing.ts'
+import type { Role } from '#lib/protocol/roles.ts'
 import { expect, isLive, test } from './product.ts'
 import { type SignOnProduct, startSignOnProduct } from './sign-on-product.ts'
 import { screenText, untilPrompt } from './terminal-page.ts'
@@ -10,30 +9,27 @@ const people = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['team', 'platform'] },
   vic: { email: 'vic@example.com', email_verified: true, groups: ['team', 'visitors'] },
 }
-const folder = mkdtempSync(join(tmpdir(), 'devdeck-people-'))
-const file = join(folder, 'roles.json')
-/** Editors replace files by renaming. */
-const writeRoles = (visitors: string) => {
-  const rules = [
+const rulesWith = (visitors: Role) => ({
+  claim: 'groups',
+  default: null,
+  rules: [
     { group: 'platform', role: 'operator' },
     { group: 'visitors', role: visitors },
-  ]
-  writeFileSync(`${file}.new`, JSON.stringify({ claim: 'groups', default: null, rules }))
-  renameSync(`${file}.new`, file)
-}
+  ],
+})
+const roles = makeRolesFile(rulesWith('viewer'))
 
 let product: SignOnProduct
 test.beforeAll(async () => {
-  writeRoles('viewer')
   product = await startSignOnProduct(
     people,
     (serviceKey) => [{ claim: 'groups', value: 'team', api_key: serviceKey }],
-    { DEVDECK_ROLES: file, DEVDECK_SIGN_IN: 'sso' },
+    { DEVDECK_ROLES: roles.file, DEVDECK_SIGN_IN: 'sso' },
   )
 })
 test.afterAll(async () => {
   await product.stop()
-  rmSync(folder, { recursive: true })
+  roles.remove()
 })
 
 const arrive = async (browser: Browser, person: keyof typeof people, path: string): Promise<Page> => {
@@ -73,7 +69,7 @@ test('a viewer follows a shell, becomes a member with new rules, and is signed o
   const create = vic.getByRole('button', { name: /^Create devbox/ }).first()
   await expect(create).toBeDisabled()
   await expect(create).toHaveAccessibleName(/Viewers can’t do this. Ask a member or an operator.$/)
-  writeRoles('member')
+  roles.write(rulesWith('member'))
   await expect(create).toBeEnabled()
 
   await ann.goto(`${product.front.url}/settings/sessions`)

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -11,21 +10,12 @@ import { startConsole, type TestConsole } from '../testing.ts'
 import { rememberGroups } from './key-store.ts'
 import type { RoleRules } from './role-rules.ts'
 import { roleRules } from './roles.ts'
+import { makeRolesFile, testRules } from './testing.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'devdeck-personal-keys-'))
-const file = join(folder, 'roles.json')
-const rules: RoleRules = {
-  claim: 'groups',
-  default: null,
-  rules: [
-    { group: 'everyone', role: 'viewer' },
-    { group: 'research', role: 'member' },
-    { group: 'platform', role: 'operator' },
-  ],
-}
+const { folder, file, write, remove } = makeRolesFile()
+const rules = testRules
 const writeRules = async (content: RoleRules) => {
-  writeFileSync(`${file}.new`, JSON.stringify(content))
-  renameSync(`${file}.new`, file)
+  write(content)
   await vi.waitFor(() => expect(roleRules()).toEqual(content), 10_000)
 }
 
@@ -34,7 +24,6 @@ let gateway: TestConsole
 let account: { id: string; name: string }
 let dataDir: string
 beforeAll(async () => {
-  writeFileSync(file, JSON.stringify(rules))
   dataDir = mkdtempSync(join(folder, 'data-'))
   service = await startService()
   gateway = await startConsole({ url: service.url }, { roles: { file, rules }, dataDir })
@@ -43,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close()
   await service.close()
-  rmSync(folder, { recursive: true })
+  remove()
 })
 const logged: string[] = []
 beforeEach(() => {

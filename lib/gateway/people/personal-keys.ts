@@ -39,7 +39,7 @@ export const sessionOfKey = async (key: string, header: ReadHeader): Promise<Ses
     created_at: created_ms,
     renewed_at: Date.now(),
   }
-  // Looked up again: it may have been revoked meanwhile.
+  // Looked up again, because it may have just been revoked.
   if (roleOf(session) === null) throw refusal('The person of this key no longer has access to the console')
   recordKeyUse(found)
   return session

@@ -1,8 +1,6 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync } from 'node:fs'
 import { request as send } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { endpoints } from '#lib/contract/index.ts'
@@ -12,25 +10,12 @@ import { terminalClose } from '#lib/protocol/terminals.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { newSession, sessionCookie } from '../accounts/session-cookie.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
-import { groupsIn, type RoleRules, readRoleRules, roleByRules } from './role-rules.ts'
+import { groupsIn, readRoleRules, roleByRules } from './role-rules.ts'
 import { roleRules } from './roles.ts'
+import { makeRolesFile, testRules } from './testing.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'devdeck-roles-'))
-const file = join(folder, 'roles.json')
-const rules: RoleRules = {
-  claim: 'groups',
-  default: null,
-  rules: [
-    { group: 'everyone', role: 'viewer' },
-    { group: 'research', role: 'member' },
-    { group: 'platform', role: 'operator' },
-  ],
-}
-/** Editors and configuration tools replace files by renaming. */
-const writeRules = (content: unknown) => {
-  writeFileSync(`${file}.new`, typeof content === 'string' ? content : JSON.stringify(content))
-  renameSync(`${file}.new`, file)
-}
+const { file, write: writeRules, remove } = makeRolesFile()
+const rules = testRules
 
 let service: TestService
 let upstream: Awaited<ReturnType<typeof startServer>>
@@ -62,7 +47,6 @@ beforeAll(async () => {
     socket.pipe(forwarded).pipe(socket)
     for (const each of [socket, forwarded]) each.on('error', () => [socket, forwarded].map((one) => one.destroy()))
   })
-  writeRules(rules)
   gateway = await startConsole({ url: upstream.url }, { roles: { file, rules } })
   account = await service.client.accounts.me()
 })
@@ -70,7 +54,7 @@ afterAll(async () => {
   await gateway.close()
   upstream.close()
   await service.close()
-  rmSync(folder, { recursive: true })
+  remove()
 })
 afterEach(async () => {
   vi.restoreAllMocks()

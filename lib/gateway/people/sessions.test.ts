@@ -6,17 +6,9 @@ import { startService, type TestService } from '#lib/service/testing/service.ts'
 import { newSession, sessionCookie } from '../accounts/session-cookie.ts'
 import { newSignInPath } from '../accounts/sign-in.ts'
 import { startConsole, type TestConsole } from '../testing.ts'
-import type { RoleRules } from './role-rules.ts'
 import { forgetSession, sessionStore } from './session-store.ts'
+import { testRules } from './testing.ts'
 
-const rules: RoleRules = {
-  claim: 'groups',
-  default: null,
-  rules: [
-    { group: 'everyone', role: 'viewer' },
-    { group: 'platform', role: 'operator' },
-  ],
-}
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 
 let service: TestService
@@ -26,7 +18,7 @@ beforeAll(async () => {
   service = await startService()
   gateway = await startConsole(
     { url: service.url, ownKey: service.key },
-    { roles: { file: '/nowhere/roles.json', rules } },
+    { roles: { file: '/nowhere/roles.json', rules: testRules } },
   )
   account = await service.client.accounts.me()
 })
