@@ -93,7 +93,7 @@ test('a list is sorted by the service or over its loaded rows, with pinned colum
   await expect(page.getByText('Sorted over all 45 loaded')).toBeVisible()
   await expect(page).toHaveURL(/sort=verifier/)
 
-  // A column's edge is dragged, and clicked twice for the column's own width.
+  // Dragging a column's edge resizes the column; a double click resets it.
   const edge = head('Verifier').locator('[data-edge]')
   const [atEdge, own] = [await edge.boundingBox(), (await head('Verifier').boundingBox())?.width ?? 0]
   const [x, y] = [(atEdge?.x ?? 0) + 4, (atEdge?.y ?? 0) + 8]

@@ -202,7 +202,7 @@ test('the terminal menus work by keyboard, and a reset and a cleared scrollback 
   await chosen('Copy all output')
   await expect.poll(() => clipboard(page)).toMatch(/\$ seq -f/)
 
-  // Without marks at its prompts, modes that a program left on stay on.
+  // Without prompt marks, modes that a program left on stay on.
   await page.keyboard.type('exec bash --norc --noprofile\n')
   await untilText(page, /bash-\S+[$#]\s*$/)
   await page.keyboard.type("printf '\\e(0\\e[?1000h'\n")

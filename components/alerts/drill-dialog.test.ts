@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { drillOptions } from './drill-dialog.tsx'
 
-it('offers devboxes that people created, and none of benchmark trials', () => {
+it('offers devboxes that people created, but not those of benchmark trials', () => {
   const running = [
     { id: 'dbx_trial', name: 'sum-column', initiator_type: 'scenario' },
     { id: 'dbx_scoring', name: null, initiator_type: 'scoring_validation' },

@@ -187,7 +187,7 @@ const columns: Column<PendingRow>[] = [
   {
     id: 'name',
     header: 'About',
-    // On a narrow screen, a line below it says what can't wait for the card: what is lost, and whether someone has it.
+    // On a narrow screen, a line below it shows what is lost and whether someone is handling it.
     cell: ({ row: { original: row } }) => (
       <span className={classes('flex min-w-0 flex-col leading-tight', row.isMember && 'pl-5')}>
         <VisibleText max={110} truncate>

@@ -12,13 +12,13 @@ interface Rules {
   role: Role | undefined
 }
 
-/** What the service lacks comes first, as no other role would help. */
+/** The service's reason comes before the role's: if the service lacks the operation, another role wouldn't help. */
 export const operationRefusal = (operation: Operation, { support, role }: Rules): string | null => {
   if (support?.operations[operation] === 'no') return 'This service doesn’t offer this operation'
   return role === undefined ? null : roleRefusal(role, leastRoleFor(operation))
 }
 
-/** Disables the controls in it that need an operation which the service or the person's role rules out. */
+/** Disables controls that need an operation the service lacks or the person's role doesn't allow. */
 export const OperationRefusals = ({ children }: { children: ReactNode }) => {
   const { data: session } = useQuery({ ...sessionQueries.get(), enabled: false })
   const { data: support } = useQuery({ ...supportQueries.current(), enabled: false })

@@ -9,7 +9,7 @@ export const plannedStopTitle = ({ deadline_ms }: PlannedStop, nowMs: number): s
 export const sinceText = ({ since_ms }: PlannedStop, nowMs: number): string =>
   `New devboxes, commands, jobs, snapshots and builds have been rejected for ${formatElapsedMs(nowMs - since_ms)}.`
 
-/** Which of the account's work the stop interrupts, and which goes on. */
+/** How the stop affects the account's work. */
 export const effectTexts = (stop: PlannedStop): string[] => {
   const counts = [
     [stop.commands, 'command'],

@@ -14,7 +14,7 @@ export const terminalQueries = {
       },
       refetchInterval: pollEvery(15_000),
     }),
-  /** The same for people who can only follow, who wait for someone to open one. */
+  /** The same for people who may only follow: they wait until someone opens one. */
   followable: (devboxId: string) =>
     queryOptions({ ...terminalQueries.held(devboxId), staleTime: 0, refetchInterval: pollEvery(3_000) }),
   /** The terminal behind a read-only link. Queried once; the terminal reports changes. */

@@ -17,7 +17,7 @@ export interface ButtonLook {
 
 export interface ButtonProps extends ButtonLook, ComponentProps<'button'> {
   busy?: boolean
-  /** What it does. Disables the button where the service or the person's role rules that out. */
+  /** The operation it performs. Disables the button if the service lacks it or the person's role doesn't allow it. */
   needs?: Operation | undefined
   /** Disables the button. It stays focusable, so that keyboard users can read the reason. */
   disabledReason?: string | null

@@ -13,7 +13,7 @@ export interface MenuAction {
   icon?: Icon
   hint?: ReactNode
   tone?: 'danger'
-  /** What it does. Disables the item where the service or the person's role rules that out. */
+  /** The operation it performs. Disables the item if the service lacks it or the person's role doesn't allow it. */
   needs?: Operation | undefined
   disabledReason?: string | null
   onSelect?: () => void

@@ -5,7 +5,7 @@ import type { Operation } from '#lib/protocol/roles.ts'
 /** Why an operation isn't possible for this person on this service, whatever it is applied to; null if it may be. */
 export type RefusalOf = (operation: Operation) => string | null
 
-/** Outside the console's frame nothing is refused, as nobody is signed in there. */
+/** Refuses nothing by default: outside the console's layout nobody is signed in. */
 export const Refusals = createContext<RefusalOf>(() => null)
 
 export const useRefusalOf = (): RefusalOf => use(Refusals)

@@ -15,7 +15,7 @@ export interface AttemptMark extends IdentifiedAttempt {
   labels: readonly Label[]
 }
 
-/** Marks by outcome of `agents`, the rows of the same job. */
+/** Marks by outcome, for the rows of one job. */
 export type AttemptMarks = ReadonlyMap<ScenarioOutcome, AttemptMark>
 
 interface Marks {

@@ -117,7 +117,7 @@ const WindowTools = ({ all, window, shown, onShow, onWindow }: WindowToolsProps)
         type="range"
         min={all.fromMs}
         max={all.toMs}
-        // A window is on no grid, and the browser would move it to one.
+        // Windows can start at any time; with a step, the browser would round them.
         step="any"
         value={window[end]}
         aria-valuetext={formatExact(window[end])}

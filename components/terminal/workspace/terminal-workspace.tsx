@@ -66,7 +66,7 @@ interface TerminalWorkspaceProps {
 export const TerminalWorkspace = (props: TerminalWorkspaceProps) =>
   useRefusal('/api/terminals') === null ? <WorkspaceView {...props} /> : <FollowedWorkspace {...props} />
 
-/** For people who can only follow: opens no shell, so it starts with those that others have opened. */
+/** For people who may only follow. Opens no shell, so it starts with the ones that others have opened. */
 const FollowedWorkspace = (props: TerminalWorkspaceProps) => {
   const query = useQuery(terminalQueries.followable(props.devboxId))
   const { data: held, error } = query

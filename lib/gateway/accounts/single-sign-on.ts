@@ -34,7 +34,7 @@ const pendingSeconds = 600
 const providerSeconds = 10
 const maxNameLength = 60
 const maxPersonLength = 120
-/** Unspecified: people in more groups than fit sign in again after a change of the rules. */
+/** Unspecified: people in more groups than fit must sign in again after the rules change. */
 const maxGroupsLength = 1_000
 /** Browsers drop cookies over 4096 bytes, and sealing adds up to half. */
 const maxNextLength = 2_000
@@ -122,7 +122,7 @@ export const finishSignOn = async (request: Request): Promise<Response> => {
     const account = await verifyKey(rule.api_key)
     const person = personOf(claims)
     const groups = rolesRules && keptGroups(rolesRules, claims)
-    // Also of people who are kept out from now on: their personal keys must be, too.
+    // Even for people who are denied access, because their personal keys must lose it, too.
     rememberGroups(person, groups ?? [])
     if (roleOf({ person, groups, account }) === null) {
       logWarning(inOneLine(`No rule in DEVDECK_ROLES lets in ${JSON.stringify(person)}, sub ${JSON.stringify(sub)}`))

@@ -319,7 +319,7 @@ describe('a page that does not read', () => {
     await expect.poll(() => page.items(1)).not.toEqual([])
     page.socket.pause()
     page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
-    // Long enough for all of it to arrive if it were sent: another page opens and closes meanwhile.
+    // Opening and closing another page takes long enough for all of it to arrive, if it were sent.
     for (let times = 0; times < 50; times++) {
       page.ask({ t: 'ack', n: Number.MAX_SAFE_INTEGER })
       const other = new RawPage()

@@ -54,14 +54,14 @@ describe.runIf(isIsolated)('a blueprint built on this host', () => {
   it('gives devboxes the home directory that its setup commands leave', async () => {
     await service.client.secrets.create({ body: { name: 'BUILD_SECRET', value: 'hidden' } })
     const id = await built({
-      system_setup_commands: ['echo "$TOKEN" | wc -c >work/size', 'echo alias x=y >>~/.bashrc'],
-      file_mounts: { '~/work/note': 'mounted\n' },
+      system_setup_commands: ['echo "$TOKEN" | wc -c >project/size', 'echo alias x=y >>~/.bashrc'],
+      file_mounts: { '~/project/note': 'mounted\n' },
       secrets: { TOKEN: 'BUILD_SECRET' },
     })
-    expect(await logOf(id)).toContain('info Step 3/5: RUN echo "$TOKEN" | wc -c >work/size')
-    const devbox = await service.devbox({ blueprint_id: id, file_mounts: { 'work/own': 'of the devbox\n' } })
+    expect(await logOf(id)).toContain('info Step 3/5: RUN echo "$TOKEN" | wc -c >project/size')
+    const devbox = await service.devbox({ blueprint_id: id, file_mounts: { 'project/own': 'of the devbox\n' } })
     expect(
-      await outputIn(devbox, 'cat work/*; tail -n 1 ~/.bashrc; id -un; stat -c %U work/note; touch work/new'),
+      await outputIn(devbox, 'cat project/*; tail -n 1 ~/.bashrc; id -un; stat -c %U project/note; touch project/new'),
     ).toBe('mounted\nof the devbox\n7\nalias x=y\nuser\nuser\n')
     expect(await outputIn(devbox, 'echo "[$TOKEN]"')).toBe('[]\n')
     expect(await service.client.devboxes.get({ params: { id: devbox } })).toMatchObject({ blueprint_id: id })

@@ -384,7 +384,7 @@ it('sends one message about 5,000 alerts, soonest first, with a short text', asy
       send(sender, 'alert.raised', alertNumber(n, { deadline_ms: 1e12 - n * 1000 }), nowMs)
   })
   await untilDelivered(sender)
-  // A slow machine may exceed the time for an answer, and then sends the same message again.
+  // On a slow machine an answer may come too late, and the same message is sent again.
   expect(accepted().map(({ n_alerts }) => n_alerts)).toEqual([5_000])
   expect(received[0]?.content.alert.devbox_id).toBe('dbx_4999')
   expect(received[0]?.content.text.split('\n')).toHaveLength(12)
