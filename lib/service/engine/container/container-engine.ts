@@ -69,13 +69,19 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       query: { all: true, filters: { label: [`devdeck.service=${serviceId}`, 'devdeck.devbox'] } },
     })
 
+  const isActive = (devboxId: string) =>
+    starting.has(devboxId) || [...boxes.values()].some((box) => box.devboxId === devboxId)
+
   /** Removes containers of unknown devboxes, stops those without a session, and ends boxes that were stopped. */
   const reconcile = async (): Promise<void> => {
     if (!kept) return
+    // The list may miss the containers of devboxes that start in the meantime.
+    const started = [...boxes.values()].filter(({ devboxId }) => !starting.has(devboxId))
     const containers = await listContainers()
     const running = new Set(containers.filter(({ State }) => State === 'running').map(({ Id }) => Id))
-    for (const [id, box] of boxes)
-      if (!running.has(id)) box.lost(`The container engine at ${api.url} restarted and stopped the container`)
+    for (const box of started)
+      if (!running.has(box.containerId))
+        box.lost(`The container engine at ${api.url} restarted and stopped the container`)
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
       if (starting.has(devboxId) || left.has(devboxId)) continue
@@ -86,8 +92,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       const message = `Container ${containerName(devboxId)} belongs to no devbox of the database and is kept. Recover the devbox, or remove the container`
       logError({ level: 'warn', message })
     }
-    const active = new Set([...starting, ...[...boxes.values()].map((box) => box.devboxId)])
-    await removeServices(api, serviceId, (devboxId) => !active.has(devboxId))
+    await removeServices(api, serviceId, (devboxId) => !isActive(devboxId))
     if (containers.length === 0 && starting.size === 0) await removeNetworks()
   }
 
@@ -132,11 +137,18 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       if (event.action === 'commit') disks.retryRemovals().catch(logFailure('Could not delete the copy of a snapshot'))
     },
     async connected() {
-      await reconcile()
-      await removeUnfinishedCommits(api, serviceId)
-      await disks.retryRemovals()
-      if (wasLost) logError({ message: `The container engine at ${api.url} is available again` })
+      const isBack = wasLost
+      // What is removed from now on may already be in the list of `reconcile`.
       wasLost = false
+      try {
+        await reconcile()
+        await removeUnfinishedCommits(api, serviceId)
+        await disks.retryRemovals()
+      } catch (error) {
+        wasLost = isBack
+        throw error
+      }
+      if (isBack) logError({ message: `The container engine at ${api.url} is available again` })
     },
     lost(problem) {
       wasLost = true

@@ -124,25 +124,28 @@ export const createSwarmEngine = ({
     return info
   }
 
+  const boxOn = (devboxId: string) => [...boxes.values()].find((box) => box.devboxId === devboxId)
+  const isActive = (devboxId: string) => starting.has(devboxId) || boxOn(devboxId) !== undefined
+
   /** Removes what unknown devboxes left on a node, and stops what runs without a session. */
   const reconcile = async (node: SwarmNode): Promise<void> => {
     if (!kept) return
     const filters = { label: [`devdeck.service=${serviceId}`, 'devdeck.devbox'] }
+    // The list may miss the containers of devboxes that start in the meantime.
+    const started = [...boxes.values()].filter((box) => box.node?.id === node.id && !starting.has(box.devboxId))
     const containers = await node.api.json<ContainerSummary[]>('GET', '/containers/json', {
       query: { all: true, filters },
     })
     const running = new Set(containers.filter(({ State }) => State === 'running').map(({ Id }) => Id))
-    for (const [id, box] of boxes)
-      if (box.node?.id === node.id && !running.has(id))
-        box.lost(`Node ${node.hostname} restarted the container engine`, 'node_lost')
+    for (const box of started)
+      if (!running.has(box.containerId)) box.lost(`Node ${node.hostname} restarted the container engine`, 'node_lost')
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
       if (starting.has(devboxId) || left.has(devboxId)) continue
       if (!kept.has(devboxId) && isKnown(devboxId)) await removeService(devboxId)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(node.api, Id)
     }
-    const active = new Set([...starting, ...[...boxes.values()].map((box) => box.devboxId)])
-    beside.remove((devboxId) => !active.has(devboxId), [node])
+    beside.remove((devboxId) => !isActive(devboxId), [node])
   }
 
   /** The manager's side of `reconcile`: services without a container on a node that can be reached. */
@@ -220,10 +223,8 @@ export const createSwarmEngine = ({
     hasService: async (devboxId) =>
       (await manager.json('GET', `/services/${serviceName(devboxId)}`).catch(ifMissing)) !== undefined,
     removeService: (devboxId) => removeService(devboxId),
-    isActive: (devboxId) => starting.has(devboxId) || boxOn(devboxId) !== undefined,
+    isActive,
   })
-
-  const boxOn = (devboxId: string) => [...boxes.values()].find((box) => box.devboxId === devboxId)
 
   const tidy = (node: SwarmNode) => {
     saved.tidy(node).catch(logFailure(`Could not remove unused images from node ${node.hostname}`))
@@ -360,7 +361,7 @@ export const createSwarmEngine = ({
       if (run) await startRun(box, placed, run, spec)
       return box
     } catch (error) {
-      const started = [...boxes.values()].find((box) => box.devboxId === devboxId)
+      const started = boxOn(devboxId)
       if (started) boxes.delete(started.containerId)
       if (started && node && !isUnavailable(error))
         await stopContainer(node.api, started.containerId).catch(logFailure('Could not stop a container'))
