@@ -73,6 +73,7 @@ export const AgentDialog = ({ onClose }: { onClose: () => void }) => {
       losesInput
       busy={form.busy}
       onSubmit={form.submit}
+      needs="agents.create"
       submitLabel="Create agent"
       error={form.error}
     >

@@ -227,6 +227,7 @@ export const AgentList = ({ serviceUrl, savedColumns }: { serviceUrl: string; sa
       {shown?.dialog === 'delete' && (
         <DeleteRecordDialog
           noun="agent"
+          needs="agents.delete"
           record={shown.agent}
           consequence="Devboxes that have it installed keep it. New ones can't mount it."
           mutation={agentMutations.delete()}

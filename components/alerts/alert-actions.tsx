@@ -87,6 +87,7 @@ export const useAlertActions = () => {
             ? 'Its processes and terminals end now. Its disk is kept, and you can resume it later.'
             : `The processes and terminals of ${formatCount(suspending.length)} devboxes end now. Their disks are kept, and you can resume them later.`
         }
+        needs="devboxes.suspend"
         confirmLabel={suspendLabel}
         tone="primary"
         onConfirm={() => {

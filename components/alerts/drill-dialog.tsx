@@ -48,6 +48,7 @@ export const DrillDialog = ({ onClose }: { onClose: () => void }) => {
       busy={drill.isPending}
       refusal={devboxId ? null : list.isPending ? 'loading devboxes' : 'you have no running devboxes'}
       onSubmit={() => devboxId && drill.mutate({ devbox_id: devboxId, in_seconds: Number(seconds) })}
+      needs="/api/alerts"
       submitLabel="Start drill"
       error={drill.error}
     >

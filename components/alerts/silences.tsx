@@ -112,6 +112,7 @@ export const SilenceDialog = ({ metadata, onClose }: { metadata: Record<string, 
       description="Mutes alerts for devboxes with all of this metadata, in every browser and at every receiver. They stay listed."
       busy={silence.isPending}
       onSubmit={submit}
+      needs="/api/alerts"
       submitLabel="Silence alerts"
       error={silence.error}
     >

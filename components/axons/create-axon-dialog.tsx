@@ -46,6 +46,7 @@ export const CreateAxonDialog = ({ open, onOpenChange }: { open: boolean; onOpen
       title="Create axon"
       busy={create.isPending}
       onSubmit={submit}
+      needs="axons.create"
       submitLabel="Create axon"
       error={create.error}
     >

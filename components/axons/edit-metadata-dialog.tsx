@@ -29,6 +29,7 @@ export const EditMetadataDialog = ({ axon, onClose }: { axon: Axon; onClose: () 
       title="Edit metadata"
       busy={update.isPending}
       onSubmit={submit}
+      needs="axons.update"
       submitLabel="Save metadata"
       refusal={read.ok && changes.length === 0 ? 'no changes yet' : null}
       error={update.error}

@@ -29,6 +29,7 @@ export const DeleteBlueprintDialog = ({ blueprint, onDeleted, onClose }: DeleteB
           ? 'Stops the build and deletes its image.'
           : 'Deletes this build and its image. Other builds with the same name are kept.'
       }
+      needs="blueprints.delete"
       confirmLabel="Delete blueprint"
       busy={remove.isPending}
       error={remove.error}

@@ -50,6 +50,7 @@ export const DrainDialog = ({ cluster, node, id, onClose }: DrainDialogProps) =>
       title={`Drain ${name}?`}
       busy={drain.isPending}
       error={drain.error}
+      needs="/api/cluster"
       submitLabel="Drain node"
       onSubmit={() => drain.mutate({ id, seconds: Number(seconds) })}
     >

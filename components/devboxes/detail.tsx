@@ -196,6 +196,7 @@ const EditDevboxDialog = ({ devbox, onClose }: { devbox: Devbox; onClose: () => 
   return (
     <DescribeDialog
       title="Edit devbox"
+      needs="devboxes.update"
       submitLabel="Save changes"
       saved={devbox}
       metadataKeys={devboxQueries.metadataKeys()}

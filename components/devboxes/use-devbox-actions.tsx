@@ -62,6 +62,7 @@ export const useDevboxActions = (): DevboxActions => {
         title={confirming.action === 'suspend' ? 'Suspend devbox?' : 'Shut down devbox?'}
         consequence={<Consequence {...confirming} />}
         cancelLabel="Cancel"
+        needs={confirming.action === 'suspend' ? 'devboxes.suspend' : 'devboxes.shutdown'}
         confirmLabel={confirming.action === 'suspend' ? 'Suspend devbox' : 'Shut down devbox'}
         tone={confirming.action === 'suspend' ? 'primary' : 'danger'}
         busy={suspend.isPending || shutdown.isPending}

@@ -42,6 +42,7 @@ export const NameDialog = ({ devboxId, folder, name, onNamed, onClose }: NameDia
       title={name === undefined ? 'New folder' : 'Rename'}
       busy={isPending}
       onSubmit={submit}
+      needs="executions.executeSync"
       submitLabel={name === undefined ? 'Create folder' : 'Rename'}
       refusal={text === name ? 'the name is unchanged' : nameProblem(text)}
       error={error}
@@ -117,6 +118,7 @@ export const DeleteDialog = ({ devboxId, folder, entries, onDeleted, onClose }: 
           . This cannot be undone.
         </>
       }
+      needs="executions.executeSync"
       confirmLabel={only ? `Delete ${noun}` : `Delete ${formatCount(entries.length)} entries`}
       busy={remove.isPending}
       error={remove.error}

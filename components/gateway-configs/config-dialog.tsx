@@ -8,6 +8,7 @@ import { useRequestForm } from '#components/record/use-request-form.ts'
 import { FormDialog } from '#components/ui/form-dialog.tsx'
 import type { KeyValueRow } from '#components/ui/key-values.ts'
 import { toast } from '#components/ui/toast.tsx'
+import type { Operation } from '#lib/protocol/roles.ts'
 import { authWords } from './auth-text.ts'
 import { type ConfigRecord, capitalized } from './config-record.ts'
 
@@ -63,6 +64,7 @@ const fieldOf = (path: string): keyof ConfigValues | undefined => {
 
 interface ConfigDialogProps<Body> {
   noun: string
+  needs: Operation
   description: string
   config: ConfigRecord | undefined
   hasTools: boolean
@@ -75,6 +77,7 @@ interface ConfigDialogProps<Body> {
 /** Creates a gateway or an MCP server, or edits one. Mount on open. */
 export const ConfigDialog = <Body,>({
   noun,
+  needs,
   description,
   config,
   hasTools,
@@ -104,6 +107,7 @@ export const ConfigDialog = <Body,>({
       losesInput
       busy={form.busy}
       onSubmit={form.submit}
+      needs={needs}
       submitLabel={config ? 'Save changes' : `Create ${noun}`}
       error={form.error}
     >

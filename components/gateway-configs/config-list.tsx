@@ -185,6 +185,7 @@ export const ConfigList = <
       {shown?.dialog === 'delete' && (
         <DeleteRecordDialog
           noun={noun}
+          needs={`${kind.resource}.delete`}
           record={shown.config}
           consequence={`Requests from devboxes that use the ${noun} will fail.`}
           mutation={kind.remove()}

@@ -37,6 +37,7 @@ const kind = {
   Dialog: ({ config, onClose }: { config: GatewayConfig | undefined; onClose: () => void }) => (
     <ConfigDialog
       noun="gateway"
+      needs={config ? 'gatewayConfigs.update' : 'gatewayConfigs.create'}
       description="Devboxes call the URL through the service, which adds the credential."
       config={config}
       hasTools={false}

@@ -12,7 +12,7 @@ import { type Described, EditConflictError, flattenDescription } from '#lib/brow
 import { MetadataChanges } from './metadata-changes.tsx'
 import type { MetadataKeys } from './metadata-filter.tsx'
 
-interface DescribeDialogProps extends Pick<FormDialogProps, 'title' | 'description' | 'submitLabel'> {
+interface DescribeDialogProps extends Pick<FormDialogProps, 'title' | 'description' | 'submitLabel' | 'needs'> {
   /** Absent if the form creates it. */
   saved?: Described | undefined
   maxMessageLength?: number

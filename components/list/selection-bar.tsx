@@ -120,6 +120,7 @@ export const SelectionBar = <Row extends { id: string; name?: string | null | un
               )}
             </>
           }
+          needs={confirming.action.needs}
           confirmLabel={`${confirming.action.verb} ${countOf(confirming.rows)}`}
           tone={confirming.action.isDestructive ? 'danger' : 'primary'}
           onConfirm={() => {

@@ -46,6 +46,7 @@ const kind = {
   Dialog: ({ config, onClose }: { config: McpConfig | undefined; onClose: () => void }) => (
     <ConfigDialog
       noun="MCP server"
+      needs={config ? 'mcpConfigs.update' : 'mcpConfigs.create'}
       description="Agents in devboxes reach its tools through the service, which adds the credential."
       config={config}
       hasTools

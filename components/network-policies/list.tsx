@@ -169,6 +169,7 @@ export const NetworkPolicyList = ({ serviceUrl, savedColumns }: { serviceUrl: st
       {shown?.dialog === 'delete' && (
         <DeleteRecordDialog
           noun="network policy"
+          needs="networkPolicies.delete"
           record={shown.policy}
           consequence="A policy in use by a devbox can't be deleted. Blueprints that name it can no longer be built."
           mutation={policyMutations.delete()}

@@ -87,6 +87,7 @@ export const PolicyDialog = ({ policy, onClose }: { policy?: NetworkPolicy; onCl
       losesInput
       busy={form.busy}
       onSubmit={form.submit}
+      needs={policy ? 'networkPolicies.update' : 'networkPolicies.create'}
       submitLabel={policy ? 'Save changes' : 'Create network policy'}
       error={form.error}
     >

@@ -228,6 +228,7 @@ export const ObjectList = ({ serviceUrl, savedColumns }: { serviceUrl: string; s
       {shown?.dialog === 'delete' && (
         <DeleteRecordDialog
           noun="object"
+          needs="objects.delete"
           record={shown.object}
           consequence="Deletes its content. Devboxes keep their mounted copies."
           mutation={objectMutations.delete()}

@@ -83,6 +83,7 @@ export const UploadDialog = ({ onClose }: { onClose: () => void }) => {
       description="Objects are files that can be mounted in devboxes. Their content can't be changed later."
       busy={form.busy}
       onSubmit={form.submit}
+      needs="objects.create"
       submitLabel="Upload object"
       error={form.error}
     >

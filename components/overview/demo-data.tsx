@@ -56,6 +56,7 @@ export const DemoData = ({ demo }: { demo: DemoView }) => {
         onOpenChange={setConfirming}
         title="Remove demo data?"
         consequence={`Deletes ${countsOf(demo.items)} that the demo created, and archives its benchmark and scenarios. Everything else stays.`}
+        needs="/api/demo"
         confirmLabel="Remove demo data"
         busy={remove.isPending}
         error={remove.error}

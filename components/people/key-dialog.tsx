@@ -36,6 +36,7 @@ export const KeyDialog = ({ ownRole, onClose }: { ownRole: Role; onClose: () => 
       onOpenChange={onClose}
       title="Create personal key"
       description="Requests with the key act in your name, with its role or yours, whichever is lower."
+      needs="/api/personal-keys"
       submitLabel="Create key"
       losesInput
       busy={create.isPending}

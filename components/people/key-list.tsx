@@ -191,6 +191,7 @@ const RevokeKey = ({ of: { id, name }, onClose }: { of: PersonalKey; onClose: ()
         </>
       }
       consequence="Requests with this key are refused from now on, and its streams and terminals close."
+      needs="/api/personal-keys"
       confirmLabel="Revoke key"
       busy={revoke.isPending}
       error={revoke.error}

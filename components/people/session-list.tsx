@@ -196,6 +196,7 @@ const EndSession = ({ session, onClose }: { session: SignedInSession; onClose: (
           is signed out at once. Its terminals close; their shells keep running.
         </>
       }
+      needs="/api/sessions"
       confirmLabel="End session"
       busy={end.isPending}
       error={end.error}
@@ -231,6 +232,7 @@ const EndOthers = ({
           `Ends ${sessions} that began with an API key or a sign-in link, no matter who uses them. This one stays signed in.`
         )
       }
+      needs="/api/sessions"
       confirmLabel="End sessions"
       busy={end.isPending}
       error={end.error}

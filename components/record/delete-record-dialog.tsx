@@ -4,9 +4,11 @@ import type { ReactNode } from 'react'
 import { ConfirmDialog } from '#components/ui/confirm-dialog.tsx'
 import { toast } from '#components/ui/toast.tsx'
 import { VisibleText } from '#components/ui/visible-text.tsx'
+import type { Operation } from '#lib/protocol/roles.ts'
 
 interface DeleteRecordDialogProps {
   noun: string
+  needs: Operation
   record: { id: string; name?: string | null }
   consequence: ReactNode
   // biome-ignore lint/suspicious/noExplicitAny: `dynamic` loses type parameters, and the result isn't used
@@ -18,6 +20,7 @@ interface DeleteRecordDialogProps {
 /** Stays open with the service's reason if it refuses. Mount on open. */
 export const DeleteRecordDialog = ({
   noun,
+  needs,
   record: { id, name },
   consequence,
   mutation,
@@ -35,6 +38,7 @@ export const DeleteRecordDialog = ({
         </>
       }
       consequence={consequence}
+      needs={needs}
       confirmLabel={`Delete ${noun}`}
       busy={remove.isPending}
       error={remove.error}

@@ -179,6 +179,7 @@ export const DeleteRecording = ({ recording, onClose, onDeleted }: DeleteRecordi
           <p>{formatBytes(recording.size_bytes)} of terminal output will be deleted permanently.</p>
         </>
       }
+      needs="/api/recordings"
       confirmLabel="Delete recording"
       busy={remove.isPending}
       error={remove.error}

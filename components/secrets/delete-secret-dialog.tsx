@@ -30,6 +30,7 @@ export const DeleteSecretDialog = ({ secret: { name }, onDeleted, onClose }: Del
           <Dependents name={name} />
         </div>
       }
+      needs="secrets.delete"
       confirmLabel="Delete secret"
       busy={remove.isPending}
       error={remove.error}

@@ -60,6 +60,7 @@ export const SecretDialog = ({ secret, onClose }: SecretDialogProps) => {
       }
       busy={saving.isPending}
       onSubmit={() => void submit()}
+      needs={secret ? 'secrets.update' : 'secrets.create'}
       submitLabel={secret ? 'Replace value' : 'Create secret'}
       error={isAtField ? null : saving.error}
     >

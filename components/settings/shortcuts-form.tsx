@@ -72,6 +72,7 @@ export const ShortcutsForm = () => {
         onOpenChange={setIsResetting}
         title="Reset all shortcuts?"
         consequence="Resets all shortcuts to their default keys in this browser."
+        needs={undefined}
         confirmLabel="Reset all shortcuts"
         onConfirm={() => {
           chosenKeys.save({})

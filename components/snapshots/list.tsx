@@ -219,6 +219,7 @@ const SnapshotTable = ({ sheet, onDeleted, ...table }: SnapshotTableProps) => {
               <p>Devboxes created from it keep their disks.</p>
             </>
           }
+          needs="snapshots.delete"
           confirmLabel="Delete snapshot"
           busy={remove.isPending}
           error={remove.error}

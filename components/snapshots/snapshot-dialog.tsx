@@ -24,6 +24,7 @@ export const SnapshotDialog = ({ devboxId, snapshot, onClose, onCreated }: Snaps
       <DescribeDialog
         {...form}
         title="Edit snapshot"
+        needs="snapshots.update"
         submitLabel="Save changes"
         saved={snapshot}
         saving={update}
@@ -39,6 +40,7 @@ export const SnapshotDialog = ({ devboxId, snapshot, onClose, onCreated }: Snaps
       {...form}
       title="Take snapshot"
       description="Copies the disk. The devbox keeps running; files written during the copy may be incomplete."
+      needs="snapshots.createAsync"
       submitLabel="Take snapshot"
       saving={create}
       onSave={(mine) => create.mutate({ devboxId, ...mine }, { onSuccess: created })}

@@ -5,13 +5,15 @@ import { Button, type ButtonProps } from './button.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
 import { InlineError } from './error-state.tsx'
 import type { Problem } from './problem.ts'
+import { useRefusal } from './refusals.ts'
 
 export interface FormDialogProps extends Omit<DialogProps, 'footer'> {
   onSubmit: () => void
   submitLabel: string
   cancelLabel?: string
   tone?: ButtonProps['variant']
-  needs?: Operation | undefined
+  /** The operation that it performs; undefined if it changes nothing in the service. */
+  needs: Operation | undefined
   refusal?: string | null
   /** Error of the last submit, unless a field shows it. */
   error?: Problem
@@ -25,7 +27,7 @@ export const FormDialog = ({
   cancelLabel = 'Cancel',
   tone = 'primary',
   needs,
-  refusal,
+  refusal: ownRefusal,
   error,
   losesInput = false,
   children,
@@ -35,13 +37,14 @@ export const FormDialog = ({
   const formId = useId()
   const { busy = false } = dialog
   const isSlow = useSlow(busy)
+  const refusal = useRefusal(needs, ownRefusal)
   const [isTyped, setIsTyped] = useState(false)
   const [isAsking, setIsAsking] = useState(false)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     // React passes it on to the form of a dialog that this one was opened from.
     event.stopPropagation()
-    if (!busy) onSubmit()
+    if (!busy && !refusal) onSubmit()
   }
   return (
     <Dialog
@@ -68,7 +71,7 @@ export const FormDialog = ({
           >
             {isSlow ? 'Stop waiting' : isAsking ? 'Discard changes' : cancelLabel}
           </Button>
-          <Button type="submit" form={formId} variant={tone} busy={busy} needs={needs} disabledReason={refusal}>
+          <Button type="submit" form={formId} variant={tone} busy={busy} disabledReason={refusal}>
             {submitLabel}
           </Button>
         </>

@@ -41,6 +41,7 @@ export const HandOverDialog = ({ alerts, onClose }: PeopleDialogProps) => {
       busy={handOver.isPending}
       onOpenChange={onClose}
       onSubmit={submit}
+      needs="/api/alerts"
       submitLabel="Hand over"
       refusal={to.trim() === '' ? 'enter a name first' : null}
       error={handOver.error}
@@ -69,6 +70,7 @@ export const CommentDialog = ({ alerts, onClose }: PeopleDialogProps) => {
       busy={comment.isPending}
       onOpenChange={onClose}
       onSubmit={() => comment.mutate({ ids: alerts.map(({ id }) => id), text }, { onSuccess: onClose })}
+      needs="/api/alerts"
       submitLabel="Add comment"
       refusal={text.trim() === '' ? 'enter a comment first' : null}
       error={comment.error}

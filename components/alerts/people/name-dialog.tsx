@@ -19,6 +19,7 @@ export const NameDialog = ({ act }: { act: () => void }) => {
       title="What’s your name?"
       description="Others on this account see who has an alert. You can change it in Settings."
       cancelLabel="Skip"
+      needs={undefined}
       submitLabel="Continue"
       onOpenChange={() => proceed('')}
       onSubmit={() => proceed(name)}

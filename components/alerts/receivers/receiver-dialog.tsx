@@ -63,6 +63,7 @@ export const ReceiverDialog = ({ receiver, onClose }: ReceiverDialogProps) => {
       description={isNew ? undefined : formatHelp[format]}
       busy={isPending}
       onSubmit={() => void submit()}
+      needs="/api/alerts/receivers"
       submitLabel={isNew ? 'Add receiver' : 'Save'}
       error={error && !receiverFieldOf(problemOf(error).field ?? '') ? error : null}
     >

@@ -183,6 +183,7 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
             {waiting > 0 && `, and ${waiting} waiting ${waiting === 1 ? 'message is' : 'messages are'} discarded`}.
           </>
         }
+        needs="/api/alerts/receivers"
         confirmLabel="Delete receiver"
         busy={remove.isPending}
         error={remove.error}

@@ -76,6 +76,7 @@ export const CreateJobDialog = ({ open, onOpenChange }: { open: boolean; onOpenC
         size="lg"
         busy={isPending}
         onSubmit={() => void submit()}
+        needs="benchmarkJobs.create"
         submitLabel="Create job"
         error={isYamlRejected || rejected ? null : error}
       >

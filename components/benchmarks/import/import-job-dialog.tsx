@@ -65,6 +65,7 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
           {data && lacksNames && (
             <Button
               icon={Upload}
+              needs="benchmarkJobs.import"
               disabledReason={hasNewName ? null : 'Enter a missing name first'}
               onClick={() => file && send(file)}
             >
@@ -80,6 +81,7 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
             <Button
               variant="primary"
               icon={Upload}
+              needs="benchmarkJobs.import"
               busy={isPending}
               disabledReason={file ? null : 'Choose a zip first'}
               onClick={() => file && send(file)}

@@ -323,6 +323,7 @@ const RunningJobActions = ({ job }: { job: BenchmarkJob }) => {
         onOpenChange={setIsConfirming}
         title="Cancel job?"
         consequence={<Consequence job={job} runs={runs.length} byRun={byRun} />}
+        needs={byRun ? 'benchmarkRuns.cancel' : 'benchmarkJobs.cancel'}
         confirmLabel="Cancel job"
         busy={cancel.isPending}
         error={cancel.error}

@@ -102,6 +102,7 @@ const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () =>
       title="Change concurrency"
       description="Running trials continue. The service also limits trials over all jobs."
       busy={change.isPending}
+      needs="benchmarkJobs.setConcurrency"
       submitLabel="Change"
       refusal={problem}
       error={isUnknown ? null : change.error}

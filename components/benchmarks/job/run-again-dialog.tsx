@@ -58,6 +58,7 @@ export const RunAgainDialog = ({ job, of, onClose }: RunAgainDialogProps) => {
       size={yaml === null ? 'md' : 'lg'}
       busy={create.isPending}
       onSubmit={submit}
+      needs="benchmarkJobs.create"
       submitLabel="Create job"
       refusal={'refusal' in again ? again.refusal : null}
       error={isYamlProblem || problem?.field === 'name' ? null : create.error}

@@ -34,6 +34,7 @@ export const ExcludeDialog = ({ jobId, title, scopes, reason: initial, onClose }
       onOpenChange={(open) => !open && onClose()}
       title={title}
       description="Excluded attempts count in no figure, and stay visible. You can include them again at any time."
+      needs="/api/judgment"
       submitLabel="Exclude"
       busy={exclude.isPending}
       error={exclude.error}

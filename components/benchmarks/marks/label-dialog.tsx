@@ -32,6 +32,7 @@ export const LabelDialog = ({ jobId, title, items, used, onClose }: LabelDialogP
       onOpenChange={(open) => !open && onClose()}
       title={title}
       description="Labels are for finding and counting attempts. They change no score."
+      needs="/api/judgment"
       submitLabel="Add label"
       busy={add.isPending}
       error={add.error}

@@ -99,6 +99,7 @@ const RunHeader = ({ run }: { run: BenchmarkRun }) => {
           onOpenChange={setIsConfirming}
           title="Cancel run?"
           consequence={<CancelConsequence list={scenarioRuns} />}
+          needs="benchmarkRuns.cancel"
           confirmLabel="Cancel run"
           busy={cancel.isPending}
           error={cancel.error}

@@ -30,6 +30,7 @@ export const ShareDialog = ({ name, shared, onClose }: { name: string; shared: S
       onOpenChange={(open) => !open && onClose()}
       title={`Share ${name}`}
       description="A read-only link that needs no account. It shows the report as it is when opened, with these settings."
+      needs="/api/shares"
       submitLabel="Create link"
       cancelLabel="Close"
       busy={create.isPending}

@@ -59,6 +59,7 @@ const ShareLink = ({ share }: { share: Share }) => {
         onOpenChange={setIsConfirming}
         title="Revoke link?"
         consequence="Anyone who opens the link from now on sees that it no longer works."
+        needs="/api/shares"
         confirmLabel="Revoke link"
         busy={revoke.isPending}
         error={revoke.error}

@@ -105,6 +105,7 @@ export const CreateBlueprintDialog = ({ open, onOpenChange, like }: CreateBluepr
       losesInput={like !== undefined}
       busy={create.isPending}
       onSubmit={() => void submit()}
+      needs="blueprints.create"
       submitLabel={like ? 'Build blueprint' : 'Create blueprint'}
       error={elsewhere(create.error)}
     >

@@ -100,6 +100,7 @@ export const CreateDevboxDialog = ({
       description={<Description snapshot={snapshot} blueprint={blueprint} like={like} />}
       busy={create.isPending}
       onSubmit={() => void submit()}
+      needs="devboxes.create"
       submitLabel="Create devbox"
       error={failedField === undefined ? create.error : null}
     >

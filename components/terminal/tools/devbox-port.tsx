@@ -148,6 +148,7 @@ export const PortsDialog = ({ devboxId, onOpenPort, onClose }: PortsDialogProps)
       size="sm"
       title="Ports"
       onSubmit={submit}
+      needs={undefined}
       submitLabel="Open port"
       error={remove.error}
     >

@@ -76,6 +76,7 @@ export const MoreMenu = ({ opened, isFollower, split }: MoreMenuProps) => {
         onOpenChange={close}
         title="End the shell?"
         consequence="Programs running in it will be terminated. The devbox keeps running, and you can start a new shell."
+        needs="/api/terminals"
         confirmLabel="End shell"
         onConfirm={() => {
           close()

@@ -255,6 +255,7 @@ const LinkQuestion = ({ target, named, onAnswer }: QuestionedLink & { onAnswer: 
     onSubmit={() => onAnswer(true)}
     size="sm"
     title={named ? 'Open a different address than shown?' : 'Follow this link?'}
+    needs={undefined}
     submitLabel={kinds[target.kind].label}
   >
     {named && (

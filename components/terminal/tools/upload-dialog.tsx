@@ -58,6 +58,7 @@ export const UploadDialog = ({ devboxId, files, folder, hint, onSent, onClose }:
       size="sm"
       title={`Upload ${only ? 'this file' : what}?`}
       onSubmit={submit}
+      needs="files.upload"
       submitLabel={isKnown ? 'Overwrite and upload' : `Upload ${what}`}
       cancelLabel="Cancel"
       tone={isKnown ? 'danger' : 'primary'}
