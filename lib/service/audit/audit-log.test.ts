@@ -69,6 +69,14 @@ it('is printed by the command line, also while it grows', async () => {
   await following.ended
 })
 
+it('records a prune, but no dry run', async () => {
+  service = await startService({ isolation: 'none', dataDir })
+  const prune = (...flags: string[]) => runCommand(['prune', '--data-dir', dataDir, ...flags]).ended
+  expect((await prune('--dry-run')).stdout).toMatch(/^Would delete/)
+  expect((await prune('--older-than', '7d')).stdout).toMatch(/^Deleted/)
+  expect((await entries()).map(({ operation }) => operation)).toEqual(['storage.prune'])
+})
+
 it('keeps 90 days, in a file per day', async () => {
   let now = Date.parse('2026-01-01T12:00:00Z')
   const log = new AuditLog(dataDir, () => now)

@@ -2,6 +2,7 @@ import { closeSync, createReadStream, mkdirSync, openSync, rmSync, statSync, wri
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Endpoint } from '#lib/contract/endpoint.ts'
+import { storage } from '#lib/contract/storage.ts'
 import { isReadByPost } from '#lib/service/domain/key-scopes.ts'
 import { logError } from '#lib/service/kit/log.ts'
 import { namesIn } from '#lib/service/store/lost-and-found.ts'
@@ -122,8 +123,11 @@ const parseLine = (line: string): AuditEntry | undefined => {
 }
 
 /** A GET opens a terminal, in which everything can be changed. */
-export const isAudited = ({ id, method, path }: Pick<Endpoint, 'id' | 'method' | 'path'>): boolean =>
-  /^terminals\./.test(id) || (method !== 'GET' && !isReadByPost(path))
+export const isAudited = ({ id, method, path }: Pick<Endpoint, 'id' | 'method' | 'path'>, body: unknown): boolean =>
+  /^terminals\./.test(id) || (method !== 'GET' && !isReadByPost(path) && !isDryRun(id, body))
+
+const isDryRun = (id: string, body: unknown) =>
+  id === storage.prune.id && (body as { dry_run?: boolean }).dry_run === true
 
 const maxParsedBytes = 256 * 1024
 

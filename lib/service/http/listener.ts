@@ -104,7 +104,7 @@ export const createListener = (context: ListenerContext) => {
       operation = endpoint.id
       account = identity.account
       isStream = endpoint.response.kind === 'events'
-      if (isAudited(endpoint))
+      if (isAudited(endpoint, input.body))
         audit = (status, json) =>
           context.audit?.({
             account: identity.account,
