@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { openFilesLimit } from '#lib/limits/connection-limit.ts'
 import { bubblewrapProblem } from '#lib/service/engine/bubblewrap/bubblewrap.ts'
 import { machine, systemProblem } from '#lib/service/engine/bubblewrap/system.ts'
-import { engineUrl, swarmAddresses } from '#lib/service/engine/choose-engine.ts'
+import { containersInstead, engineUrl, swarmAddresses } from '#lib/service/engine/choose-engine.ts'
 import { describeLimits } from '#lib/service/engine/limits.ts'
 import { slirpProblem } from '#lib/service/engine/network/outbound.ts'
 import { machinePython } from '#lib/service/engine/python.ts'
@@ -65,18 +65,21 @@ const versionOf = (file: string): string => {
   }
 }
 
-const isolation = async ({ isolation: requested }: CommandLine): Promise<Finding[]> => {
+const isolation = async (commandLine: CommandLine): Promise<Finding[]> => {
+  const { isolation: requested, engine } = commandLine
   const problem = await bubblewrapProblem()
+  if (problem !== undefined && (requested === 'container' || engine === 'swarm'))
+    return [['ok', 'isolation', `devboxes run in containers; bubblewrap doesn't work on this host (${problem})`]]
   if (problem !== undefined)
     return [
       [
         requested === 'bubblewrap' ? 'wrong' : 'note',
         'isolation',
-        `bubblewrap doesn't work on this host (${problem}); devboxes would run as plain processes of this user`,
+        `bubblewrap doesn't work on this host (${problem}); devboxes would run as plain processes of this user${containersInstead(commandLine)}`,
       ],
       ['ok', 'limits', describeLimits('none')],
       ['ok', 'network', "the host's"],
-      ['ok', 'trials', 'unavailable: trials of Harbor tasks require bubblewrap'],
+      ['ok', 'trials', 'Harbor tasks require bubblewrap or a container engine'],
     ]
   const networkProblem = slirpProblem()
   const outbound = networkProblem === undefined ? 'slirp4netns' : `an HTTP proxy only (${networkProblem})`

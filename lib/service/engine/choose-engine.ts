@@ -50,12 +50,14 @@ export interface Engines {
 }
 
 /** `auto` uses bubblewrap if a probe succeeds. Throws a StartError if a required bubblewrap doesn't work. */
-const chooseLocal = async (requested: Isolation | 'auto', log: (line: string) => void) => {
+const chooseLocal = async (choice: EngineChoice, log: (line: string) => void) => {
+  const { isolation: requested, engine } = choice
   if (requested !== 'none') {
     const problem = await bubblewrapProblem()
     if (problem === undefined) return { create: createBubblewrap, isolation: 'bubblewrap' } as const
     if (requested === 'bubblewrap') throw new StartError(`bubblewrap doesn't work on this host: ${problem}`)
-    if (requested !== 'container') log(`Devboxes are NOT isolated: bubblewrap doesn't work on this host (${problem})`)
+    if (requested !== 'container' && engine !== 'swarm')
+      log(`Devboxes are NOT isolated: bubblewrap doesn't work on this host (${problem})${containersInstead(choice)}`)
     return { create: createPlainProcess, isolation: 'none' } as const
   }
   log('Devboxes are NOT isolated: they run as plain processes of this user')
@@ -74,6 +76,10 @@ export const engineUrl = ({
   const url = engine ?? (DOCKER_HOST || (existsSync(defaultSocket) ? `unix://${defaultSocket}` : 'none'))
   return url === 'none' ? undefined : url
 }
+
+/** `auto` doesn't use the engine for all devboxes: without the image, none would start. */
+export const containersInstead = (choice: Omit<EngineChoice, 'image'>): string =>
+  engineUrl(choice) === undefined ? '' : '. Use --isolation container to run them in the container engine'
 
 /** Throws a StartError for a URL that isn't valid. */
 export const swarmAddresses = async ({ url, nodeUrl }: SwarmChoice, variables: EngineVariables) => {
@@ -116,10 +122,7 @@ const chooseContainers = async (choice: EngineChoice) => {
 /** Probes at once; `create` resolves once the service has its data folder. */
 export const probeEngine = (choice: EngineChoice) => {
   const warnings: string[] = []
-  const chosen = Promise.all([
-    chooseLocal(choice.isolation, (message) => warnings.push(message)),
-    chooseContainers(choice),
-  ])
+  const chosen = Promise.all([chooseLocal(choice, (message) => warnings.push(message)), chooseContainers(choice)])
   // Awaited later.
   chosen.catch(() => undefined)
   const create = async (host: LocalHost): Promise<Engines> => {
