@@ -186,7 +186,7 @@ test('the palette finds a devbox by part of its name', async ({ signedIn: page, 
   await openPalette(page)
   const palette = page.getByRole('dialog', { name: 'Command palette' })
   await palette.getByRole('combobox').fill('snp_none')
-  await expect(palette.getByRole('status')).toHaveText('This account has no snapshot with this id')
+  await expect(palette.getByRole('status')).toHaveText('This account has no snapshot with this ID')
   await palette.getByRole('combobox').fill(` ${id} `)
   await expect(palette.getByRole('option')).toHaveText([/^Looked for by name/])
 })

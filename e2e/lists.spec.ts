@@ -157,15 +157,15 @@ test('an unknown address leads to the resource whose id it contains', async ({ s
   await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible()
   const found = page.getByRole('list', { name: 'Results' })
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
-  const search = page.getByRole('textbox', { name: 'Search by id or name' })
+  const search = page.getByRole('textbox', { name: 'Search by name or ID' })
   await search.fill('bmj_none')
-  await expect(page.getByText('This account has no benchmark job with this id.')).toBeVisible()
+  await expect(page.getByText('This account has no benchmark job with this ID.')).toBeVisible()
   await search.fill('straye')
   await found.getByRole('link', { name: 'strayed devbox' }).click()
   await expect(page).toHaveURL(`${product.url}/devboxes/${id}`)
   // An id in the address of another kind of record.
   await page.goto(`${product.url}/benchmark-jobs/${id}`)
-  await expect(page.getByRole('heading', { name: 'No benchmark job with this id' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No benchmark job with this ID' })).toBeVisible()
   await expect(found.getByRole('link', { name: 'strayed devbox' })).toBeVisible()
 })
 

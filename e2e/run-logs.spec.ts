@@ -84,12 +84,12 @@ test('a job is canceled, unscored trials are rerun, and the job is cloned', asyn
   await expect.poll(ended).toBe(1)
 
   await open(page, `${product.url}/benchmark-jobs/${job.id}`)
-  await expect(page.getByText('4 trials at once')).toBeVisible()
+  await expect(page.getByText('4 concurrent trials')).toBeVisible()
   await page.getByRole('button', { name: 'Change', exact: true }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('textbox', { name: 'Trials at once' }).fill('5')
+  await dialog.getByRole('textbox', { name: 'Concurrent trials' }).fill('5')
   await dialog.getByRole('button', { name: 'Change', exact: true }).click()
-  await expect(page.getByText('5 trials at once')).toBeVisible()
+  await expect(page.getByText('5 concurrent trials')).toBeVisible()
   expect((await job.read()).job_spec?.orchestrator_config?.n_concurrent_trials).toBe(5)
 
   await page.getByRole('button', { name: 'Cancel job' }).click()

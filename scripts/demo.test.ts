@@ -40,10 +40,10 @@ it("finds the service in the console's data folder, and in its own", async () =>
   }
 })
 
-it('says in one line that no service answers', () => {
+it('says in one line that no service responds', () => {
   expect(demo('--url', 'http://127.0.0.1:1', '--key', 'ak_none')).toEqual({
     status: 1,
     stdout: '',
-    stderr: 'No service answers at http://127.0.0.1:1: is it running?\n',
+    stderr: 'No service responds at http://127.0.0.1:1: is it running?\n',
   })
 })

@@ -10,16 +10,16 @@ import { runningService } from '#lib/service/store/data-dir.ts'
 
 const usage = `npm run demo [-- options]
 
-Fills a running service with something to look at: devboxes, a snapshot, axons with events, a benchmark of scenarios,
-two jobs of it to compare, and a job that is imported with invented scores. That takes about 20 seconds. Then it runs
-longer jobs of the sample tasks: one that fails, one of the tasks' own solutions, two of three agents to compare, and one
-that is still running at the end. That takes a few minutes. Earlier demo data stays.
+Adds demo data to a running service in about 20 seconds: devboxes, a snapshot, axons with events, a benchmark with two
+jobs to compare, and an imported job with invented scores. Then runs longer jobs on the sample tasks for a few minutes:
+one that fails, one with the tasks' own solutions, two with three agents each to compare, and one that is still running
+at the end. Keeps earlier demo data.
 
-  --quick          without the longer jobs
-  --url URL        the service; default: DEVDECK_SERVICE_URL, else the one that runs on the data folder
-  --key KEY        its API key; default: DEVDECK_API_KEY, else the one in the data folder
-  --data-dir DIR   the data folder of the console or of the service; default: the console's (DEVDECK_DATA_DIR)
-  --console URL    where the links lead to; default: DEVDECK_ORIGIN, else this machine's port PORT or 3000`
+  --quick          Skip the longer jobs
+  --url URL        Service. Default: DEVDECK_SERVICE_URL, or the one that runs on the data folder
+  --key KEY        API key. Default: DEVDECK_API_KEY, or the one in the data folder
+  --data-dir DIR   Data folder of the console or the service. Default: the console's (DEVDECK_DATA_DIR)
+  --console URL    Console that links point to. Default: DEVDECK_ORIGIN, or port PORT or 3000 of this machine`
 
 /** An error for the user to fix; printed without a stack trace. */
 class DemoError extends Error {}
@@ -101,12 +101,12 @@ const findService = () => {
   const url = values.url ?? (DEVDECK_SERVICE_URL || runningService(dataDir)?.address)
   if (!url)
     throw new DemoError(
-      `No service runs on the data folder ${given}. Start one with npm run dev, or name another with --url and --key`,
+      `No service runs on the data folder ${given}. Start one with npm run dev, or pass --url and --key of another one`,
     )
   const keyFile = join(dataDir, 'api-key')
   const key =
     values.key ?? (DEVDECK_API_KEY || (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined))
-  if (!key) throw new DemoError(`There is no API key in ${dataDir}; give one with --key`)
+  if (!key) throw new DemoError(`There is no API key in ${dataDir}; pass one with --key`)
   const origin = values.console ?? (DEVDECK_ORIGIN?.split(',')[0] || `http://localhost:${PORT || 3000}`)
   return { url, key, console: origin, isQuick: values.quick === true }
 }
@@ -118,7 +118,7 @@ const nextNumber = async (client: Client, url: string): Promise<number> => {
     return Math.max(0, ...jobs.map(({ name }) => Number(/^demo-(\d+)-/.exec(name)?.[1] ?? 0))) + 1
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    if (error.status === 0) throw new DemoError(`No service answers at ${url}: is it running?`)
+    if (error.status === 0) throw new DemoError(`No service responds at ${url}: is it running?`)
     throw new DemoError(`The service at ${url} refused: ${error.message}`)
   }
 }

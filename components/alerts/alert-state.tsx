@@ -7,11 +7,11 @@ import { alertStateLabel } from '#lib/protocol/alert-labels.ts'
 import { type Alert, type AlertState, stoppedText } from '#lib/protocol/alerts.ts'
 
 const styles: Record<AlertState, { tone: Tone; icon: LucideIcon; meaning: string }> = {
-  new: { tone: 'attention', icon: Bell, meaning: 'Nobody has acknowledged it since it was last raised' },
+  new: { tone: 'attention', icon: Bell, meaning: 'Unacknowledged since it was last raised' },
   acknowledged: {
     tone: 'neutral',
     icon: Check,
-    meaning: 'Someone acknowledged it. It is raised again two minutes before the deadline',
+    meaning: 'Acknowledged. Raised again two minutes before the deadline',
   },
   moved: { tone: 'neutral', icon: ArrowRightLeft, meaning: 'Replaced by an alert with the new deadline' },
   ended: { tone: 'danger', icon: PauseCircle, meaning: 'The devbox stopped at its deadline' },
@@ -23,7 +23,7 @@ const styles: Record<AlertState, { tone: Tone; icon: LucideIcon; meaning: string
   },
   cancelled: { tone: 'neutral', icon: Ban, meaning: 'Canceled from this console before the deadline' },
   stopped: { tone: 'neutral', icon: CircleStop, meaning: 'The devbox stopped before its deadline' },
-  seen: { tone: 'neutral', icon: Check, meaning: 'Someone acknowledged it' },
+  seen: { tone: 'neutral', icon: Check, meaning: 'Acknowledged' },
   resolved: { tone: 'ok', icon: Check, meaning: 'The console sees evictions again' },
 }
 

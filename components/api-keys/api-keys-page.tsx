@@ -25,7 +25,8 @@ export const ApiKeysPage = ({ serviceUrl, isEmbedded }: { serviceUrl: string; is
         {isEmbedded ? (
           <>
             <p className="max-w-prose">
-              On the host of this console. A revoked key stops working at once; keys created with it are revoked too.
+              On the host of this console. A revoked key stops working immediately; keys created with it are revoked
+              too.
             </p>
             <CommandBlock label="command to list keys" command="npm run service -- keys list" />
             <CommandBlock label="command to revoke a key" command="npm run service -- keys revoke KEY_ID" />

@@ -67,7 +67,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
       <EmptyState icon={Server} title="This service has no cluster">
         {support === 'no'
           ? 'It doesn’t report which machines its devboxes run on.'
-          : 'Its devboxes run on one machine. To run them on several, start the service with the engine swarm.'}
+          : 'Its devboxes run on one machine. To run them on several, start the service with --engine swarm.'}
       </EmptyState>
     )
   const { nodes } = cluster

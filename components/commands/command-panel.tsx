@@ -212,7 +212,7 @@ const CommandList = ({ devbox, log, actions }: CommandListProps) => {
           {!showsFilesTab &&
             fromFilesTab.length > 0 &&
             ` · ${formatCount(fromFilesTab.length)} from the Files tab hidden`}
-          {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} not kept`}
+          {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} unloaded`}
           {log.unnamed > 0 && ` · ${formatCount(log.unnamed)} without an ID, in the log only`}
         </p>
         <p role="status">

@@ -42,7 +42,7 @@ const DevboxContext = createContext<DevboxContextValue | null>(null)
 
 export const useDevbox = (): DevboxContextValue => {
   const value = use(DevboxContext)
-  if (!value) throw new Error('useDevbox needs a DevboxDetail around it')
+  if (!value) throw new Error('useDevbox must be used within DevboxDetail')
   return value
 }
 

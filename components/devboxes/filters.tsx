@@ -116,7 +116,7 @@ const Age = ({ label, value, onFilter }: AgeProps) => (
 )
 
 const originWords = { '': 'Own', shown: 'Own and trial devboxes', only: 'Trial devboxes only' } as const
-const sourceWords = { '': 'Anything', blueprint: 'A blueprint', snapshot: 'A snapshot', none: 'Nothing' } as const
+const sourceWords = { '': 'Anything', blueprint: 'A blueprint', snapshot: 'A snapshot', none: 'An empty disk' } as const
 const sizeWords = {
   '': 'Any',
   ...Object.fromEntries(devboxSizes.map((size) => [size, size])),

@@ -138,7 +138,7 @@ const columnsFor = (
 const defaultParams: DevboxSearchParams = { limit: 20, include_total_count: true }
 
 const sourceFilters: Record<string, string> = {
-  none: 'created from nothing',
+  none: 'created from an empty disk',
   snapshot: 'created from a snapshot',
   blueprint: 'created from a blueprint',
 }

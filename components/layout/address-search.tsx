@@ -22,8 +22,8 @@ export const AddressSearch = () => {
     <search className="w-full max-w-96 space-y-2 text-left">
       <Input
         icon={Search}
-        aria-label="Search by id or name"
-        placeholder="Search by id or name"
+        aria-label="Search by name or ID"
+        placeholder="Search by name or ID"
         mono={kind !== undefined}
         value={text}
         onChange={({ target }) => setText(target.value)}
@@ -48,11 +48,11 @@ export const AddressSearch = () => {
             : !data
               ? 'Searching…'
               : results.length > 0
-                ? kind && `Id of a ${kind}`
+                ? kind && `ID of the ${kind} above`
                 : data.failed.length > 0
                   ? `Search failed for: ${data.failed.join(', ')}`
                   : kind
-                    ? `This account has no ${kind} with this id.`
+                    ? `This account has no ${kind} with this ID.`
                     : 'No matches in this account.'}
       </p>
     </search>

@@ -51,7 +51,7 @@ export const MissingPage = ({ kind }: { kind: RecordKind }) => {
     <>
       <EmptyState
         icon={SearchX}
-        title={`No ${noun} with this id`}
+        title={`No ${noun} with this ID`}
         titleAs="h1"
         action={<ButtonLink href={list.href}>{list.label}</ButtonLink>}
       >

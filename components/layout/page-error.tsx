@@ -42,7 +42,7 @@ const problemFrom = (error: unknown) => {
   const { digest } = Object(error) as { digest?: unknown }
   return typeof digest === 'string'
     ? {
-        message: 'The console failed to render the page. Find the cause in its log by this id.',
+        message: 'The console failed to render the page. Search its log for this ID.',
         requestId: digest,
       }
     : error

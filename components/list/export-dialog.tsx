@@ -76,7 +76,7 @@ export const ExportDialog = <Params extends ListParams, ListQuery, Page, PagePar
         />
       )}
       {error !== undefined && (
-        <Banner tone="danger" role="alert" title="Couldn't read the whole list. Nothing is saved.">
+        <Banner tone="danger" role="alert" title="Couldn't read the whole list. Nothing was saved.">
           <VisibleText max={300}>{problemOf(error).message}</VisibleText>
         </Banner>
       )}

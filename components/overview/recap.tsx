@@ -21,12 +21,12 @@ import { alertKindLabels } from '#lib/protocol/alert-labels.ts'
 import { isPractice, occurredMs } from '#lib/protocol/alert-outcomes.ts'
 import type { AlertRecap, RecapPart } from '#lib/protocol/alert-recap.ts'
 import type { Alert } from '#lib/protocol/alerts.ts'
-import { useLastLook } from './last-look.ts'
+import { useLastVisit } from './last-visit.ts'
 
 /** Evictions, losses and outages since this browser last showed the overview. */
 export const Recap = ({ account }: { account: string }) => {
-  const look = useLastLook(account)
-  const query = useQuery({ ...alertQueries.recap(look?.since_ms ?? undefined), enabled: look !== undefined })
+  const visit = useLastVisit(account)
+  const query = useQuery({ ...alertQueries.recap(visit?.since_ms ?? undefined), enabled: visit !== undefined })
   const error = useShownError(query)
   const zone = useShownZone()
   const recap = query.data

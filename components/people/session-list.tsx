@@ -117,7 +117,7 @@ export const SessionList = () => {
     needs: '/api/sessions',
     done: 'Ended',
     failed: "Couldn't end every session",
-    consequence: (count) => `Signs out ${count} at once.`,
+    consequence: (count) => `Signs out ${count} immediately.`,
     isDestructive: true,
     isEligible: ({ is_current }) => !is_current,
     act: ({ id }) => end.mutateAsync(id),
@@ -193,7 +193,7 @@ const EndSession = ({ session, onClose }: { session: SignedInSession; onClose: (
           <VisibleText max={200} className="font-medium">
             {nameOf(session)}
           </VisibleText>{' '}
-          is signed out at once. Its terminals close; their shells keep running.
+          is signed out immediately. Its terminals close; their shells keep running.
         </>
       }
       needs="/api/sessions"
@@ -225,11 +225,11 @@ const EndOthers = ({
       consequence={
         current?.method === 'sso' && current.person !== null ? (
           <>
-            Signs <VisibleText max={120}>{current.person}</VisibleText> out of {sessions} at once. This one stays signed
-            in.
+            Signs <VisibleText max={120}>{current.person}</VisibleText> out of {sessions} immediately. This one stays
+            signed in.
           </>
         ) : (
-          `Ends ${sessions} that began with an API key or a sign-in link, no matter who uses them. This one stays signed in.`
+          `Ends ${sessions} started with an API key or a sign-in link, no matter who uses them. This one stays signed in.`
         )
       }
       needs="/api/sessions"

@@ -80,7 +80,7 @@ export const ServiceSupportPage = ({
               <VisibleText max={80}>{serviceUrl}</VisibleText>
               {support.learned_at_ms !== null && (
                 <>
-                  , learned <RelativeTime ms={support.learned_at_ms} />
+                  , checked <RelativeTime ms={support.learned_at_ms} />
                 </>
               )}
             </p>

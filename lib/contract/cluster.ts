@@ -41,7 +41,7 @@ export const Cluster = z.object({
 })
 export type Cluster = z.infer<typeof Cluster>
 
-const nodeMessage = 'must be the id or hostname of a node'
+const nodeMessage = 'must be the ID or hostname of a node'
 const Node = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9._-]{1,253}$/, nodeMessage)) })
 
 /** 404 without a cluster. */

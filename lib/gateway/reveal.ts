@@ -8,7 +8,7 @@ import { logInfo } from './observability/log.ts'
 import { readJob, valueAt } from './proxy/masking.ts'
 
 const RevealRequest = z.object({
-  job_id: z.string().check(z.regex(idPattern, 'must be the id of a job')),
+  job_id: z.string().check(z.regex(idPattern, 'must be the ID of a job')),
   pointer: z.array(z.union([z.string(), z.int()])).check(z.minLength(1), z.maxLength(20)),
 })
 

@@ -26,9 +26,9 @@ const maxFiles = limit - spareFiles(limit)
 const maxUnauthenticated = Math.min(defaultUnauthenticated, Math.floor(maxFiles / 4))
 
 // Refuses a connection that leaves too few descriptors and returns whether it did. The kernel assigns the lowest free
-// number, so a connection's descriptor number tells how many files are open.
+// number, so a connection's descriptor number shows how many files are open.
 export const createDescriptorReserve = (process: 'console' | 'service', warn: Warn) => {
-  const warnSeldom = seldom(warn, `New connections are refused: ${maxFiles} of ${limit} files are open`)
+  const warnOfRefusal = oncePerBurst(warn, `New connections are refused: ${maxFiles} of ${limit} files are open`)
   const body = JSON.stringify({ code: 'unavailable', message: `The ${process} has too many open connections` })
   const refusal = [
     'HTTP/1.1 503 Service Unavailable',
@@ -44,46 +44,46 @@ export const createDescriptorReserve = (process: 'console' | 'service', warn: Wa
     if (fd < maxFiles) return false
     socket.on('error', () => socket.destroy()).end(refusal)
     socket.destroySoon()
-    warnSeldom()
+    warnOfRefusal()
     return true
   }
 }
 
 /** Over the limit, closes the client's oldest connection that isn't authenticated yet. */
 export const createUnauthenticatedLimit = (warn: Warn) => {
-  const warnSeldom = seldom(
+  const warnOfLimit = oncePerBurst(
     warn,
-    `Connections of a client are closed: ${maxUnauthenticated} of it are open over which nobody has shown who they are`,
+    `Closing the oldest connections of a client: it has ${maxUnauthenticated} unauthenticated ones open`,
   )
-  const strangers = new Map<string, Set<Socket>>()
+  const unauthenticated = new Map<string, Set<Socket>>()
   return (socket: Socket, address: string): void => {
     const client = clientId(address)
-    if (!forgets.has(socket)) socket.once('close', () => markAuthenticated(socket))
+    if (!stopCounting.has(socket)) socket.once('close', () => markAuthenticated(socket))
     markAuthenticated(socket)
-    const all = strangers.get(client) ?? new Set()
-    strangers.set(client, all.add(socket))
-    forgets.set(socket, () => {
-      if (all.delete(socket) && all.size === 0) strangers.delete(client)
+    const all = unauthenticated.get(client) ?? new Set()
+    unauthenticated.set(client, all.add(socket))
+    stopCounting.set(socket, () => {
+      if (all.delete(socket) && all.size === 0) unauthenticated.delete(client)
     })
     const [oldest] = all
     if (all.size <= maxUnauthenticated || oldest === undefined) return
-    warnSeldom()
+    warnOfLimit()
     markAuthenticated(oldest)
     oldest.destroy()
   }
 }
 
-const forgets = new WeakMap<object, () => void>()
+const stopCounting = new WeakMap<object, () => void>()
 
 /** Marks the connection as authenticated until it is counted again. */
-export const markAuthenticated = (connection: object): void => forgets.get(connection)?.()
+export const markAuthenticated = (connection: object): void => stopCounting.get(connection)?.()
 
 /** An HTTP/2 session does not expose its socket. */
 export const carries = (socket: Socket, session: object): void => {
-  forgets.set(session, () => markAuthenticated(socket))
+  stopCounting.set(session, () => markAuthenticated(socket))
 }
 
-const seldom = (warn: Warn, message: string) => {
+const oncePerBurst = (warn: Warn, message: string) => {
   let warnedAtMs = -Infinity
   return () => {
     if (performance.now() - warnedAtMs > quietMs) warn(message)

@@ -136,7 +136,7 @@ const logRequest = ({ requestId, durationMs, isStream, isComplete, ...rest }: Re
 const syncInBackground = (database: Database, file: string, onClose: ServiceBase['onClose']) => {
   let problem: string | undefined
   database.syncInBackground(file, (error) => {
-    problem = `A change could not be written to the disk (${error.message}). The service stops`
+    problem = `A change could not be written to the disk (${error.message}). Stopping the service`
     // Ends the process. After the restart, the changes are what the disk has.
     setImmediate(() => {
       throw new Error(problem)

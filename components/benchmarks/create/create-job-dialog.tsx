@@ -168,7 +168,7 @@ const Parts = ({ source }: { source: 'benchmark' | 'scenarios' }) => {
       />
       <AgentFields />
       <div className="grid gap-3 sm:grid-cols-3">
-        <FormTextField name="concurrency" label="Trials at once" optional inputMode="numeric" />
+        <FormTextField name="concurrency" label="Concurrent trials" optional inputMode="numeric" />
         <FormTextField
           name="attempts"
           label="Attempts"

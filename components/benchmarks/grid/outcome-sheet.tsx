@@ -244,7 +244,7 @@ const Outcome = ({ outcome, agent: { runId, state }, attempts }: OutcomeProps) =
           {id == null ? (
             <span className="text-muted">None: setup failed before it started</span>
           ) : (
-            <CopyableId value={id} full label="scenario run id" />
+            <CopyableId value={id} full label="scenario run ID" />
           )}
         </Fact>
         <Fact label="Links">
@@ -316,7 +316,7 @@ const maxRewards = 30
 
 const engineLabels: Record<string, string> = {
   container: "Container of the task's image",
-  bubblewrap: "Sandbox over the host's system",
+  bubblewrap: 'Sandbox on top of the host system',
   none: 'No isolation',
 }
 
@@ -335,7 +335,7 @@ const Instruction = ({ scenarioId }: { scenarioId: string }) => {
         </p>
       )}
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <CopyableId value={scenarioId} full label="scenario id" className="text-muted" />
+        <CopyableId value={scenarioId} full label="scenario ID" className="text-muted" />
         <TextLink prefetch={false} href={paths.scenario(scenarioId)}>
           Scenario details
         </TextLink>

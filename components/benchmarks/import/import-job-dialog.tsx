@@ -114,7 +114,7 @@ export const ImportJobDialog = ({ dropped, onClose }: ImportJobDialogProps) => {
         )}
         {!file && <p>Choose a zip, or drop one on the list of jobs.</p>}
         {data && <ImportSummary imported={data} />}
-        {lacksNames && <p>Some trials don't record these names. Imported with names, they become another job.</p>}
+        {lacksNames && <p>Some trials don't record these names. Importing with names creates another job.</p>}
         {!isPending && (!data || lacks('agent_name')) && (
           <TextField
             label="Agent name"

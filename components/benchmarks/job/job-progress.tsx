@@ -31,7 +31,7 @@ export const JobProgress = ({ job, agents }: { job: BenchmarkJob; agents: readon
         <span className="tabular text-muted">{etaText(job, agents)}</span>
         {concurrency != null && (
           <span className="flex items-center gap-2">
-            <span className="tabular text-muted">{formatCountOf(concurrency, 'trial')} at once</span>
+            <span className="tabular text-muted">{formatCountOf(concurrency, 'concurrent trial')}</span>
             <Button size="sm" needs="benchmarkJobs.setConcurrency" onClick={() => setIsChanging(true)}>
               Change
             </Button>
@@ -100,7 +100,7 @@ const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () =>
       open
       onOpenChange={(isOpen) => isOpen || onClose()}
       title="Change concurrency"
-      description="Running trials continue. The service also limits trials over all jobs."
+      description="Running trials continue. The service also limits trials across all jobs."
       busy={change.isPending}
       needs="benchmarkJobs.setConcurrency"
       submitLabel="Change"
@@ -109,7 +109,7 @@ const ConcurrencyDialog = ({ job, onClose }: { job: BenchmarkJob; onClose: () =>
       onSubmit={() => change.mutate({ id: job.id, n_concurrent_trials: Number(trials) }, { onSuccess: onClose })}
     >
       <TextField
-        label="Trials at once"
+        label="Concurrent trials"
         inputMode="numeric"
         error={isUnknown ? `This service can't change a running job: ${problemOf(change.error).message}` : problem}
         value={trials}

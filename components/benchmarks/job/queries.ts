@@ -215,7 +215,7 @@ const importJob = async (
   } catch (error) {
     // Only Devdeck's service has this endpoint.
     if (error instanceof ApiError && [404, 405, 501].includes(error.status))
-      throw new ApiError(error.code, error.status, "This service can't import jobs. Use Devdeck's own service.", {
+      throw new ApiError(error.code, error.status, "This service can't import jobs. Use Devdeck's local service.", {
         cause: error,
       })
     throw error

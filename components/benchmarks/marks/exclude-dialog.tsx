@@ -33,7 +33,7 @@ export const ExcludeDialog = ({ jobId, title, scopes, reason: initial, onClose }
       open
       onOpenChange={(open) => !open && onClose()}
       title={title}
-      description="Excluded attempts count in no figure, and stay visible. You can include them again at any time."
+      description="Excluded attempts don't count toward any figure but stay visible. You can include them again at any time."
       needs="/api/judgment"
       submitLabel="Exclude"
       busy={exclude.isPending}

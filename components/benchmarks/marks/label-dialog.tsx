@@ -31,7 +31,7 @@ export const LabelDialog = ({ jobId, title, items, used, onClose }: LabelDialogP
       open
       onOpenChange={(open) => !open && onClose()}
       title={title}
-      description="Labels are for finding and counting attempts. They change no score."
+      description="Labels are for finding and counting attempts. They don't affect scores."
       needs="/api/judgment"
       submitLabel="Add label"
       busy={add.isPending}

@@ -52,7 +52,7 @@ export const CreateDevboxButton = ({ onOpenForm }: CreateDevboxButtonProps) => {
     onSelect: () => start(name, body),
   })
   const items: MenuItem[] = [
-    { heading: 'Create at once' },
+    { heading: 'Create now' },
     ...presets.map(itemOf),
     ...(templates.length > 0 ? (['separator', { heading: 'Templates' }] as const) : []),
     ...templates.map(itemOf),

@@ -316,7 +316,7 @@ export const MoreLaunchFields = ({ title = 'More' }: { title?: string }) => (
         ]}
       />
       <FormText name="username" label="User" optional mono placeholder="user" />
-      <FormText name="uid" label="User number" optional inputMode="numeric" placeholder="1000" />
+      <FormText name="uid" label="User ID" optional inputMode="numeric" placeholder="1000" />
     </div>
     <FormText
       name="ports"

@@ -70,7 +70,7 @@ export const LogPanel = () => {
             : `${formatCount(shown.length)} of ${formatCount(log.records.length + log.dropped)} records`}
           {hiddenStats > 0 && ` · ${formatCount(hiddenStats)} statistics hidden`}
           {hiddenFilesTab > 0 && ` · ${formatCount(hiddenFilesTab)} from the Files tab hidden`}
-          {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} not kept`}
+          {log.dropped > 0 && ` · oldest ${formatCount(log.dropped)} unloaded`}
         </p>
         <span className="ml-auto inline-flex flex-wrap items-center gap-1">
           <Check label="Wrap lines" checked={wraps} onCheck={setWraps} />

@@ -135,7 +135,7 @@ const DevboxFacts = () => {
       )}
       {devbox.snapshot_id && (
         <Fact label="Snapshot">
-          <CopyableId value={devbox.snapshot_id} label="snapshot id" />
+          <CopyableId value={devbox.snapshot_id} label="snapshot ID" />
         </Fact>
       )}
       <Origin devbox={devbox} />
@@ -206,7 +206,7 @@ const Origin = ({ devbox }: { devbox: Devbox }) => {
     <>
       <Fact label="Created by">
         {originLabels[initiator_type ?? ''] ?? <VisibleText max={60}>{initiator_type ?? 'unknown'}</VisibleText>}{' '}
-        {initiator_id && <CopyableId value={initiator_id} label="creator id" />}
+        {initiator_id && <CopyableId value={initiator_id} label="creator ID" />}
       </Fact>
       {trial?.benchmark_run_id && (
         <Fact label="Benchmark run">

@@ -183,7 +183,7 @@ const Chart = ({ measure, samples, events, window, limit, pointerMs, onPoint, on
     return (
       <figure className="min-w-0">
         <figcaption className="font-medium">{title}</figcaption>
-        <p className="text-sm text-muted">Not reported{samples.length > 0 ? '' : ' in this time'}</p>
+        <p className="text-sm text-muted">Not reported{samples.length > 0 ? '' : ' in this period'}</p>
       </figure>
     )
   // A service that doesn't enforce the limit may report more.
@@ -338,7 +338,7 @@ const Data = ({
       {events.length > 0 && (
         <details>
           <summary className="min-h-6 cursor-pointer leading-6 text-muted">
-            Events: {formatCount(shownEvents.length)} of {formatCount(events.length)} in this time, newest first
+            Events: {formatCount(shownEvents.length)} of {formatCount(events.length)} in this period, newest first
           </summary>
           <ul className="mt-2 max-h-64 overflow-auto rounded-md border border-line">
             {shownEvents.map(({ atMs, label }, at) => (

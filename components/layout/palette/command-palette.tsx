@@ -95,7 +95,7 @@ const Commands = ({ onClose, onHelp }: CommandPaletteProps) => {
           onKeyDown={onKeyDown}
           data-takes-escape={page ? '' : undefined}
           aria-description={page ? `${page.label}. Backspace goes back` : undefined}
-          placeholder={page ? 'Search' : 'Search by name or id, or run an action'}
+          placeholder={page ? 'Search' : 'Search by name or ID, or run an action'}
           className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
         />
       </div>

@@ -85,7 +85,7 @@ export const useResults = (query: string): PaletteSection => {
     heading,
     entries: results.map(entryOfResult),
     notes: [
-      isEmpty && (kindOfQuery ? `This account has no ${kindOfQuery} with this id` : 'No records match'),
+      isEmpty && (kindOfQuery ? `This account has no ${kindOfQuery} with this ID` : 'No records match'),
       partial.length > 0 && `Only the newest ${maxSearched} were searched: ${partial.map(pluralOf).join(', ')}`,
       failed.length > 0 && `Search failed, the service did not respond: ${failed.map(pluralOf).join(', ')}`,
     ].filter((note) => note !== false),

@@ -77,7 +77,7 @@ const OpenFindBar = ({
     event.preventDefault()
   }
   const toggle = (name: 'matchCase' | 'wholeWord' | 'regex') => onQuery({ ...query, [name]: !query[name] })
-  const nothing = state.count === 0 ? 'nothing is found' : null
+  const nothing = state.count === 0 ? 'no matches' : null
 
   return (
     <search

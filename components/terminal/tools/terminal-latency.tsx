@@ -40,7 +40,7 @@ export const TerminalLatency = ({ opened }: { opened: OpenedTerminal }) => {
         <dd className="tabular text-right">{serviceMs === null ? 'not reported' : formatMs(serviceMs)}</dd>
       </dl>
       <p className="text-sm text-muted">
-        Round trips, the middle of the last five. Measured <RelativeTime ms={atMs} />.
+        Median of the last five round trips. Measured <RelativeTime ms={atMs} />.
       </p>
     </Popover>
   )

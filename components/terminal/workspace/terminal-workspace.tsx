@@ -452,7 +452,7 @@ const enter = async () => {
   toast.info('Full screen', {
     description: isLocked
       ? 'All keys go to the terminal. Hold Esc to leave.'
-      : 'This browser keeps Esc, Ctrl+W and Ctrl+T. Press Esc to leave.',
+      : 'This browser reserves Esc, Ctrl+W and Ctrl+T. Press Esc to leave.',
   })
 }
 

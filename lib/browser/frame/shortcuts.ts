@@ -260,8 +260,9 @@ const keysRefusal = (keys: string, scope: ShortcutScope, mac: boolean): string |
   const { held, key } = partsOf(first)
   const isPlain = held.length === 0 || (held.length === 1 && held[0] === 'shift')
   if (['escape', 'tab', 'enter', 'space', 'backspace'].includes(key) && isPlain)
-    return `${shortcutText(keys)} already moves the focus, activates or closes what has the focus`
-  if (isPlain && /^(arrow|page|home$|end$)/.test(key)) return `${shortcutText(keys)} already scrolls and moves`
+    return `${shortcutText(keys)} already moves focus, or activates or closes the focused element`
+  if (isPlain && /^(arrow|page|home$|end$)/.test(key))
+    return `${shortcutText(keys)} already scrolls or moves the selection`
   const reserved = (mac ? macReserved : reservedByBrowser)[first]
   if (reserved !== undefined) return `The browser uses ${shortcutText(first)}: ${reserved}`
   if (held.includes('ctrl') && held.includes('alt')) return 'Ctrl and Alt together type characters on some keyboards'

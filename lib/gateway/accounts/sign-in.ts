@@ -23,7 +23,7 @@ import type { Session } from './types.ts'
 
 const SignIn = z.object({
   api_key: z
-    .string('is needed')
+    .string('is required')
     .check(z.regex(/^[\x21-\x7e]{1,512}$/, 'must be 1 to 512 printable characters without spaces')),
   /** Adds the account and stays signed in to the current one. */
   add: z.optional(z.boolean()),

@@ -82,7 +82,7 @@ it('closes the oldest of many signed-out connections of an address, logs it once
     }
   expect(await ask(await open(), cookie)).toContain('200 OK')
   await expect.poll(() => openOf(strangers)).toBeLessThan(13)
-  expect(stderr.match(/Connections of a client are closed: 12 of it/g)).toHaveLength(1)
+  expect(stderr.match(/Closing the oldest connections of a client: it has 12/g)).toHaveLength(1)
   expect(await ask(idle, cookie)).toContain('200 OK')
   expect(live.closed).toBe(false)
 })

@@ -86,7 +86,7 @@ const withSession = (
   handleRequest(request, async () => {
     const { account, api_key } = await requireCaller(request, 'read')
     // Ids become path segments, so dots are not allowed.
-    if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', 'Invalid run id', { field: 'id' })
+    if (!Id.safeParse(id).success) throw new HttpError('invalid_argument', 'Invalid run ID', { field: 'id' })
     const releaseSlot = acquireSlot(account.id, 'calls')
     if (!releaseSlot) throw concurrencyError('calls')
     try {

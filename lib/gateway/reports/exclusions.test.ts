@@ -135,7 +135,7 @@ it('leaves excluded attempts out of every figure, next to the figures with them'
   expect(after.verdict.more).toContain('Excluded: 1 scenario and 1 attempt.')
   expect(after.exclusions).toMatchObject({
     applied: true,
-    rule: 'Excluded attempts count in no figure. A scenario is excluded for all agents; an attempt only from the mean of its scenario.',
+    rule: "Excluded attempts don't count toward any figure. A scenario is excluded for all agents; an attempt only from the mean of its scenario.",
     items: [
       { ...t6, n_attempts: 4, attempt: null },
       { ...t2, n_attempts: 1, attempt: { benchmark_run_id: after.agents[0]?.benchmark_run_id, position: 2 } },
@@ -274,7 +274,7 @@ it('says so if everything is excluded, or an exclusion matches nothing', async (
   expect((await compared()).verdict?.lead).toBe('Every attempt is excluded, so there is no score.')
 })
 
-it('counts labels by agent, which change no figure', async () => {
+it('counts labels by agent without affecting any figure', async () => {
   const before = await report()
   const items = [attemptOf(job, 'A', 't6', 1), attemptOf(job, 'A', 't4', 2), attemptOf(job, 'B', 't6', 1)]
   await gateway.ask(cookie, 'POST', '/api/judgment/labels', { job_id: job.id, items, label: 'flaky', note: '' })

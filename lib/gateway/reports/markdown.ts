@@ -155,7 +155,7 @@ export const labels = (
   const names = new Map(agents.map((agent) => [agent.benchmark_run_id, name(agent)]))
   return [
     '## Labels',
-    'Labels change no figure.',
+    "Labels don't affect any figure.",
     table<LabelCount>(
       [
         ['Label', ({ label }) => text(label)],

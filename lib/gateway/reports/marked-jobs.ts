@@ -102,8 +102,8 @@ const attemptKey = (jobId: string, attemptId: string): string => JSON.stringify(
 
 const ruleOf = (jobs: number, isApplied: boolean): string =>
   isApplied
-    ? `Excluded attempts count in no figure. A scenario is excluded for all agents${
-        jobs > 1 ? ' and in all jobs of this report, whichever job it was excluded in' : ''
+    ? `Excluded attempts don't count toward any figure. A scenario is excluded for all agents${
+        jobs > 1 ? ' and in all jobs of this report, no matter which job it was excluded in' : ''
       }; an attempt only from the mean of its scenario.`
     : 'Exclusions are ignored: excluded attempts count like all others.'
 

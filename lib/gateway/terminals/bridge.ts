@@ -60,11 +60,11 @@ const reopen = ({ account_id, devbox_id, name, session }: StoredFollowLink, { si
 const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   const signedIn = await requireSignedIn(asked.header)
   const [devboxId = '', name = ''] = asked.match.slice(1).map(decodeSegment)
-  if (!idPattern.test(devboxId)) throw new HttpError('invalid_argument', 'This is not the id of a devbox')
+  if (!idPattern.test(devboxId)) throw new HttpError('invalid_argument', 'This is not the ID of a devbox')
   if (!sessionNamePattern.test(sessionNameOf(devboxId, name)))
     throw new HttpError(
       'invalid_argument',
-      'A terminal name may contain ASCII letters, digits, - and _, and 255 characters in total with the devbox id',
+      'A terminal name may contain ASCII letters, digits, - and _, and 255 characters in total with the devbox ID',
     )
   const opening = openingOf(asked, signedIn)
   const key = keyOf(signedIn.account.id, devboxId, name)
@@ -75,7 +75,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   return (viewerOf) => {
     const viewer = viewerOf(opening)
     if (opening.watchOnlyReason !== null && !terminals().has(key)) {
-      const message = `No one has opened this terminal. ${opening.watchOnlyReason}`
+      const message = `This terminal isn’t open. ${opening.watchOnlyReason}`
       return viewer.fail(new Ending(terminalClose.followOnly, 'forbidden', message))
     }
     const forget = trackStream(signedIn, {
@@ -100,7 +100,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   }
 }
 
-/** Browsers don't tell a page why an upgrade was refused, so the reason is sent over an open socket. */
+/** Browsers don't report why an upgrade was refused, so the reason is sent over an open socket. */
 const tooMany =
   (message: string, opening: ViewerOpening): Enter =>
   (viewerOf) =>
@@ -120,8 +120,8 @@ const OpeningQuery = z.object({
   epoch: z.optional(word),
   since: z.optional(queryInt(0, Number.MAX_SAFE_INTEGER)),
   scrollback: z._default(queryInt(0, 1_000_000), 1000),
-  role: z.optional(z.literal('watch', 'must be watch or left out')),
-  ack: z.optional(z.literal('1', 'must be 1 or left out')),
+  role: z.optional(z.literal('watch', 'must be watch or omitted')),
+  ack: z.optional(z.literal('1', 'must be 1 or omitted')),
 })
 
 const openingOf = ({ search, header, address }: SocketRequest, signedIn: Session | undefined): ViewerOpening => {

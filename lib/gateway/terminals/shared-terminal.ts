@@ -417,7 +417,7 @@ export class SharedTerminal implements OpenTerminal {
     try {
       if (await this.#link.control(request)) return true
       // The next connection sends the size again.
-      if (request.action !== 'resize') this.#notifyFailure(done, 'unavailable', 'the service is away')
+      if (request.action !== 'resize') this.#notifyFailure(done, 'unavailable', 'the service is unavailable')
     } catch (error) {
       // If the shell has ended, closing its socket reports that.
       const isGone = this.#ended || (error instanceof ApiError && error.status === 404)
@@ -444,7 +444,7 @@ export class SharedTerminal implements OpenTerminal {
 
   /** Keeps the screen for returning pages, unless the devbox is gone or the session signed out. */
   #failed({ closeCode, code, message }: Ending): void {
-    this.#log(`given up: ${code}`)
+    this.#log(`gave up: ${code}`)
     const isHopeless = closeCode === terminalClose.devboxNotFound || closeCode === terminalClose.signedOut
     for (const viewer of this.#people.all) viewer.notify({ t: 'problem', code, message })
     if (isHopeless || this.#output.epoch === '') this.end(closeCode, message)

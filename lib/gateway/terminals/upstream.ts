@@ -123,7 +123,7 @@ export const endingOf = (error: unknown): Ending => {
   const where = `The service at ${registry().service.url()}`
   const { upstreamLost: lost, signedOut, devboxNotFound, devboxNotRunning } = terminalClose
   if (!(error instanceof ApiError))
-    return new Ending(lost, 'unavailable', `${where} does not open the terminal: ${message}`)
+    return new Ending(lost, 'unavailable', `${where} did not open the terminal: ${message}`)
   switch (error.status) {
     case 0:
       return new Ending(lost, 'unavailable', `${where} cannot be reached`)

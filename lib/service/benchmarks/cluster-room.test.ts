@@ -40,7 +40,7 @@ describe('roomProblem', () => {
   it('leaves room for trials that are about to start, and for devboxes that wait', () => {
     expect(problem([node(2)], [cpus(1)], { pending: [cpus(1)] })).toBeUndefined()
     expect(problem([node(2)], [cpus(1)], { pending: [cpus(2)] })).toBe('1 of 1 node full')
-    expect(problem([node(2)], [cpus(1)], { waiting: [cpus(4)] })).toBe('1 devbox is first in line')
+    expect(problem([node(2)], [cpus(1)], { waiting: [cpus(4)] })).toBe('1 devbox is ahead in the queue')
     expect(problem([node(2)], [cpus(1)], { waiting: [cpus(8)] })).toBeUndefined()
   })
 

@@ -23,7 +23,7 @@ export const roomProblem = (cluster: Room, needs: readonly Needs[], ahead: Ahead
   if (nodes.length === 0) return 'no node is ready'
   // Trials would take the room that these wait for. Those too large for any node wait for a larger one.
   const before = ahead.waiting.filter((each) => nodes.some((node) => hasRoom(node, each))).length
-  if (before > 0) return `${countOf(before, 'devbox is', 'devboxes are')} first in line`
+  if (before > 0) return `${countOf(before, 'devbox is', 'devboxes are')} ahead in the queue`
   const free = nodes.map(freeOn)
   if ([...ahead.pending, ...needs].every((each) => place(free, each))) return undefined
   const unavailable = all.length - nodes.length

@@ -49,7 +49,7 @@ export class ClusterState {
     const [found, other] = byId ? [byId] : nodes.filter(({ hostname }) => hostname === name)
     if (!found) throw new ServiceError('not_found', `The cluster has no node ${name}`)
     if (other)
-      throw new ServiceError('invalid_argument', `Several nodes have the hostname ${name}; use an id`, {
+      throw new ServiceError('invalid_argument', `Several nodes have the hostname ${name}; use an ID`, {
         field: 'id',
         shouldRetry: false,
       })

@@ -86,7 +86,9 @@ it('closes the oldest of many unauthenticated connections of an address', async 
   for (const socket of unauthenticated) socket.write('GET / HTTP/1.1\r\n')
   expect(await service.get(await service.open(), '/v1/axons', authorization)).toContain('200 OK')
   await expect.poll(() => unauthenticated.filter(({ closed }) => closed).length).toBe(100 - 11)
-  await expect.poll(() => service.stderr().match(/Connections of a client are closed: 12 of it/g)).toHaveLength(1)
+  await expect
+    .poll(() => service.stderr().match(/Closing the oldest connections of a client: it has 12/g))
+    .toHaveLength(1)
 
   expect(await service.get(known, '/v1/axons', authorization)).toContain('200 OK')
   expect(await getOverHttp2()).toBe(200)

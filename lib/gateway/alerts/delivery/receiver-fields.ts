@@ -127,6 +127,6 @@ export const ReceiverFile = z
   .check(
     z.refine(
       (receivers) => new Set(receivers.map(({ name }) => name)).size === receivers.length,
-      'names must be unique: a restart matches waiting messages to receivers by name',
+      'names must be unique: after a restart, waiting messages are matched to receivers by name',
     ),
   )

@@ -58,7 +58,7 @@ export const labelSection = (
   return section(
     'Labels',
     tableOf<LabelCount>(
-      'Labels change no figure',
+      "Labels don't affect any figure",
       [
         { head: 'Label', cell: ({ label }) => label, kind: 'name' },
         { head: 'Attempts', cell: ({ n_attempts }) => countText(n_attempts), kind: 'n' },

@@ -247,7 +247,7 @@ export const createSwarmNetworks = ({ manager, nodes, serviceId, placement }: Op
 
     const variables = async (allowed: Exclude<Network, 'none'>, address: string, node: SwarmNode) => {
       if (!(await proxies.untilListening(network.batch, node.id, spec.signal)))
-        report(`The network proxy of node ${node.hostname} does not run yet`)
+        report(`The network proxy of node ${node.hostname} is not running yet`)
       const rules = { privateNetwork, ...(allowed !== 'public' && { hostnames: allowed.hostnames }) }
       const token = signGrant(proxies.key(), { devboxId, address, rules })
       return proxyVariables(proxies.urlOf(node.id, token))
