@@ -66,7 +66,7 @@ export const startParts = async (base: ServiceBase) => {
   const devboxParts = await startDevboxes(base, quota)
   const { devboxes, evictions } = devboxParts
   const benchmarkParts = await startBenchmarks(base, devboxParts, quota)
-  const retention = startRetention(base, quota)
+  const retention = startRetention(base, quota, { ...devboxParts, ...benchmarkParts })
   watchMachine(base, devboxParts, retention)
   const counting = countStored({ database, dataDir: dataDir.path, quota, signal: stopping }).catch(
     logFailure('Could not measure the storage of accounts'),
@@ -109,7 +109,11 @@ export const startParts = async (base: ServiceBase) => {
 
 const logFolder = (dataDir: DataDir, scenarioRunId: string) => join(dataDir.path, 'runs', scenarioRunId)
 
-const startRetention = ({ config, dataDir, database, store, folderOf, onClose }: ServiceBase, quota: StorageQuota) => {
+const startRetention = (
+  { config, dataDir, database, store, folderOf, onClose }: ServiceBase,
+  quota: StorageQuota,
+  { devboxes, jobs }: { devboxes: Devboxes; jobs: Jobs },
+) => {
   const retention = new Retention({
     keepSeconds: config.keepEndedSeconds ?? defaultKeepEndedSeconds,
     ended: createEndedStore(database),
@@ -118,6 +122,7 @@ const startRetention = ({ config, dataDir, database, store, folderOf, onClose }:
     dataDir: dataDir.path,
     folderOf,
     runFolderOf: (id) => logFolder(dataDir, id),
+    settled: { job: (id) => jobs.settled(id), devbox: (id) => devboxes.settled(id) },
   })
   onClose(() => retention.close())
   retention.start()

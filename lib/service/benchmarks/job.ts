@@ -158,7 +158,8 @@ export class RunningJob {
   }
 
   #hasEnded() {
-    return hasJobEnded(this.#deps.store.benchmarkJobs.record(this.#job.id).state)
+    const job = this.#deps.store.benchmarkJobs.find(this.#job.id)
+    return !job || hasJobEnded(job.state)
   }
 
   async #resume(): Promise<void> {
@@ -434,9 +435,11 @@ export class RunningJob {
 
   #move(event: JobEvent, failureReason: string | null = null) {
     const { benchmarkJobs } = this.#deps.store
-    const { state: from } = benchmarkJobs.record(this.#job.id)
-    const to = nextJobState(from, event)
-    if (to && to !== from) benchmarkJobs.move(this.#job.id, to, Date.now(), failureReason)
+    const job = benchmarkJobs.find(this.#job.id)
+    // Deleted after it was canceled.
+    if (!job) return
+    const to = nextJobState(job.state, event)
+    if (to && to !== job.state) benchmarkJobs.move(this.#job.id, to, Date.now(), failureReason)
   }
 }
 

@@ -133,6 +133,11 @@ export class Jobs {
     await Promise.race([all, delay(closeMs, undefined, { ref: false })])
   }
 
+  /** Resolves once a job that has ended runs no trials. */
+  async settled(id: string): Promise<void> {
+    await this.#active.get(id)?.done
+  }
+
   /** Changes with the job, except for the durations of its unfinished runs. Undefined if there is no such job. */
   etag(account: string, id: string): string | undefined {
     const version = this.#options.store.benchmarkJobs.version(account, id)
@@ -229,7 +234,7 @@ export class Jobs {
         const { plan, warnings } = await readPlannedTasks(scenarios, account, known, {
           hasImages: this.#options.images !== undefined,
         })
-        if (this.#closing.signal.aborted || hasJobEnded(benchmarkJobs.record(id).state)) return
+        if (this.#closing.signal.aborted || this.#hasEnded(id)) return
         const scenario_ids = plan.scenarios.map((scenario) => scenario.id)
         // Another request may have changed the concurrency.
         const { plan: changed, spec } = benchmarkJobs.record<JobPlan>(id)
@@ -246,8 +251,14 @@ export class Jobs {
       if (this.#closing.signal.aborted) return
       this.#options.log({ message: `The tasks of job ${id} could not be read`, error: String(error) })
       const reason = `The tasks could not be read: ${error instanceof Error ? error.message : error}`
-      if (!hasJobEnded(benchmarkJobs.record(id).state)) benchmarkJobs.move(id, 'failed', Date.now(), reason)
+      if (!this.#hasEnded(id)) benchmarkJobs.move(id, 'failed', Date.now(), reason)
     }
+  }
+
+  /** An ended job may have been deleted. */
+  #hasEnded(id: string): boolean {
+    const job = this.#options.store.benchmarkJobs.find(id)
+    return !job || hasJobEnded(job.state)
   }
 
   #requireNameAndLimit(account: string, name: string | null | undefined) {

@@ -454,6 +454,11 @@ export class Devboxes {
     return this.get(account, id)
   }
 
+  /** Resolves once a devbox that is ending has ended. */
+  async settled(id: string): Promise<void> {
+    await this.#stops.get(id)
+  }
+
   keepAlive(account: string, id: string): void {
     this.#require(account, id, 'keep_alive')
     const session = this.#sessions.get(id)
@@ -617,12 +622,14 @@ export class Devboxes {
     this.#sessions.delete(id)
     this.#storedUse.delete(id)
     session?.finish()
+    const devbox = this.#spec(id)
     const ending = (async () => {
       await known
       if (session) await executions.end(id, () => session.stopProcesses())
-      if (this.#closing.signal.aborted || keepsDisk(this.#spec(id))) return
+      // The record of a devbox that was shut down may have been deleted.
+      if (this.#closing.signal.aborted || keepsDisk(this.#options.store.find(id) ?? devbox)) return
       await snapshots.settled(id, { abort: false })
-      await this.#removeDisk(this.#spec(id))
+      await this.#removeDisk(devbox)
     })().catch(logFailure(`Could not stop devbox ${id} cleanly`))
     this.#stops.set(id, ending)
     return ending.finally(() => {

@@ -6,9 +6,14 @@ import type { ApiError } from '#lib/client/api-error.ts'
 import type { Pruned } from '#lib/contract/storage.ts'
 import type { ServiceConfig } from '#lib/service/config.ts'
 import { defaultPressure } from '#lib/service/evictions/pressure.ts'
-import { runningService } from '#lib/service/store/data-dir.ts'
+import { databaseName, runningService } from '#lib/service/store/data-dir.ts'
+import { openDatabase } from '#lib/service/store/database.ts'
+import { createEndedStore } from '#lib/service/store/ended.ts'
+import { StorageQuota } from '#lib/service/store/storage-quota.ts'
+import { createStores } from '#lib/service/store/stores.ts'
 import { agent, createJob, makeScenarios, untilEnded } from '#lib/service/testing/jobs.ts'
 import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { Retention } from './retention.ts'
 
 let dataDir: string
 let service: TestService
@@ -149,6 +154,27 @@ describe('retention', () => {
     // A job may have the name of one that was deleted.
     await service.restart()
     expect(await statusOf(client.benchmarkJobs.get({ params: { id: unended.id } }))).toBe(200)
+  })
+
+  it('keeps a job whose runs it has not deleted when the service stops', async () => {
+    const client = await start()
+    const scenario_ids = await makeScenarios(client, 1)
+    const { id } = await createJob(client, { type: 'scenarios', scenario_ids, agent_configs: [agent('a', 'true')] })
+    await untilEnded(client, id)
+    await service.close()
+    const database = openDatabase(join(dataDir, databaseName), { log: () => undefined })
+    const store = createStores(database, join(dataDir, 'secrets-key'))
+    const settled = { job: async () => undefined, devbox: async () => undefined }
+    const folderOf = (devboxId: string) => join(dataDir, 'devboxes', devboxId)
+    const runFolderOf = (runId: string) => join(dataDir, 'runs', runId)
+    const [ended, quota] = [createEndedStore(database), new StorageQuota(0)]
+    const retention = new Retention({ keepSeconds: 0, ended, store, quota, dataDir, folderOf, runFolderOf, settled })
+    const deleted = retention.delete('test', { benchmark_jobs: [id], devboxes: [] })
+    await retention.close()
+    expect(await deleted).toEqual(nothing)
+    expect(store.benchmarkJobs.find(id)).toBeDefined()
+    expect(store.benchmarkRuns.ofJob(id)).toHaveLength(1)
+    database.close()
   })
 
   it('expires by itself once the records are older than --keep-ended', async () => {

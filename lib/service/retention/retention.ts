@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { hasJobEnded } from '#lib/contract/benchmark-jobs.ts'
 import { keepsDisk } from '#lib/contract/devboxes.ts'
 import type { Pruned } from '#lib/contract/storage.ts'
@@ -23,6 +23,7 @@ const exhaustedMs = 60_000
 /** Used to free disk space, which stops as soon as there is enough. */
 const smallBatchSize = 10
 const intervalMs = 60 * 60 * 1000
+const maxSettleMs = 10_000
 /** A data folder that an older release wrote keeps everything for a day, so that the operator can choose otherwise. */
 const firstPruneMs = 24 * 60 * 60 * 1000
 const markerName = 'retention-since'
@@ -43,6 +44,8 @@ interface Options {
   dataDir: string
   folderOf: (devboxId: string) => string
   runFolderOf: (scenarioRunId: string) => string
+  /** Resolve once nothing works on what has ended: processes stop after that, and trials save their logs. */
+  settled: { job: (id: string) => Promise<void>; devbox: (id: string) => Promise<void> }
 }
 
 /** Deletes the output, logs and records of devboxes, commands, jobs and runs some time after they have ended. */
@@ -115,20 +118,23 @@ export class Retention {
   }
 
   /** Deletes ended jobs and devboxes of an account, whatever their age. Skips others. */
-  delete(account: string, { benchmark_jobs, devboxes }: { benchmark_jobs: string[]; devboxes: string[] }) {
-    const { store } = this.#options
-    const isOwn = (record: { account: string } | undefined) => record?.account === account
-    return this.#oneAtATime({ beforeMs: Date.now(), dryRun: false }, async (pass) => {
-      for (const id of benchmark_jobs) {
+  async delete(account: string, { benchmark_jobs, devboxes }: { benchmark_jobs: string[]; devboxes: string[] }) {
+    const { store, settled } = this.#options
+    const endedJobs = () =>
+      benchmark_jobs.filter((id) => {
         const job = store.benchmarkJobs.find(id)
-        if (isOwn(job) && job && hasJobEnded(job.state)) await this.#removeJob(id, pass)
-      }
-      const ended = devboxes.flatMap((id) => {
+        return job?.account === account && hasJobEnded(job.state)
+      })
+    const endedDevboxes = () =>
+      devboxes.flatMap((id) => {
         const devbox = store.devboxes.find(id)
-        if (!devbox || !isOwn(devbox) || keepsDisk(devbox)) return []
+        if (devbox?.account !== account || keepsDisk(devbox)) return []
         return [{ id, account, end_time_ms: devbox.end_time_ms ?? 0 }]
       })
-      await this.#removeDevboxes(ended, pass)
+    await soon([...endedJobs().map(settled.job), ...endedDevboxes().map(({ id }) => settled.devbox(id))])
+    return this.#oneAtATime({ beforeMs: Date.now(), dryRun: false }, async (pass) => {
+      for (const id of endedJobs()) await this.#removeJob(id, pass)
+      await this.#removeDevboxes(endedDevboxes(), pass)
     })
   }
 
@@ -175,6 +181,7 @@ export class Retention {
   async #removeJob(id: string, pass: Pass) {
     const { ended, store } = this.#options
     for (const run of ended.runsOfJob(id)) await this.#removeRun(run, pass)
+    if (this.#isClosed) return
     pass.pruned.benchmark_jobs++
     if (!pass.dryRun)
       ended.transaction(() => {
@@ -241,8 +248,9 @@ export class Retention {
   }
 
   async #removeDevboxes(devboxes: readonly Ended[], pass: Pass) {
-    const { ended, store } = this.#options
+    const { ended, store, settled } = this.#options
     if (devboxes.length === 0) return
+    if (!pass.dryRun) await soon(devboxes.map(({ id }) => settled.devbox(id)))
     pass.pruned.devboxes += devboxes.length
     await this.#removeOutput(devboxes, pass)
     if (pass.dryRun) return
@@ -316,6 +324,10 @@ const leaveNote = async (folder: string) => {
     .then(() => writeFile(join(folder, 'logs-deleted.txt'), text, { mode: 0o600 }))
     .catch(logFailure(`Could not leave a note in ${folder}`))
 }
+
+/** Waits a limited time: an engine may not respond. */
+const soon = (work: readonly Promise<void>[]) =>
+  Promise.race([Promise.all(work), delay(maxSettleMs, undefined, { ref: false })])
 
 const none = (): Pruned => ({
   devboxes: 0,

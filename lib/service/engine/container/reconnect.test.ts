@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
 import { sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { type EngineLine, openEngineLine } from '#lib/service/testing/engine-line.ts'
 import { hasDocker } from '#lib/service/testing/has-docker.ts'
 import type { Box, BoxSpec } from '../box.ts'
 import { type ContainerEngine, createContainerEngine } from './container-engine.ts'
@@ -19,7 +18,7 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
   let folder: string
   let engine: ContainerEngine
   let serviceId: string
-  let line: Line
+  let line: EngineLine
   let started: string[]
 
   beforeAll(async () => {
@@ -32,7 +31,7 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
   beforeEach(async () => {
     started = []
     serviceId = newId('svc')
-    line = await openLine(docker.folder)
+    line = await openEngineLine(docker.folder)
     const address = parseEngineAddress(line.url, {})
     engine = createContainerEngine({ address, serviceId, defaultImage: 'base' })
     await engine.recover(new Set(), () => true)
@@ -76,17 +75,17 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
   }
 
   it('keeps a devbox that starts, and its services', async () => {
-    const list = line.hold('/containers/json?', 'response')
+    const list = line.hold(/^GET \/containers\/json\?/, 'response')
     line.cut()
     await list.held
     const { box } = await start()
-    const services = line.hold('/containers/json?', 'request')
+    const services = line.hold(/^GET \/containers\/json\?/, 'request')
     list.release()
     await services.held
     const service = { name: 'beside', image: 'base', command: ['sleep', '1000'], dependsOn: [] }
     const run = { asImage: true, command: ['sleep', '1000'], services: [service] } as const
     await start({ network: 'public', origin: { kind: 'image', image: 'base', run } })
-    const last = line.hold('/volumes?', 'response')
+    const last = line.hold(/^GET \/volumes\?/, 'response')
     services.release()
     await last.held
     expect(await outputOf(box, 'echo runs')).toBe('runs\n')
@@ -99,7 +98,7 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
     const { devboxId, box } = await start()
     line.cut({ stays: true })
     expect((await box.ended)?.cause).toBe(`The container engine at ${line.url} stopped responding`)
-    const last = line.hold('/volumes?', 'response')
+    const last = line.hold(/^GET \/volumes\?/, 'response')
     line.restore()
     await last.held
     await engine.disks.remove(devboxId)
@@ -107,69 +106,3 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
     await expect.poll(() => containers('devdeck.devbox')).toEqual([])
   })
 })
-
-type Line = Awaited<ReturnType<typeof openLine>>
-
-/** A TCP connection to the engine in a folder, which can be cut. */
-const openLine = async (folder: string) => {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  let holding: { path: string; side: 'request' | 'response'; take(go: () => void): void } | undefined
-  const server: Server = createServer((near) => {
-    if (isCut) return void near.destroy()
-    const far = connect(join(folder, 'docker.sock'))
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from.on('error', () => undefined).on('end', () => to.end()))
-      from.on('close', () => sockets.delete(from))
-      from.on('close', () => to.destroy())
-    }
-    let path = ''
-    const pass = (from: Socket, to: Socket, side: 'request' | 'response') =>
-      from.on('data', (chunk) => {
-        if (side === 'request') path = /^GET (\S+)/.exec(chunk.toString('latin1'))?.[1] ?? ''
-        if (!holding || side !== holding.side || !path.startsWith(holding.path)) return void to.write(chunk)
-        const { take } = holding
-        holding = undefined
-        from.pause()
-        take(() => {
-          to.write(chunk)
-          from.resume()
-        })
-      })
-    pass(near, far, 'request')
-    pass(far, near, 'response')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Holds the next GET request whose path starts so, or its response. */
-    hold(path: string, side: 'request' | 'response') {
-      const held = Promise.withResolvers<void>()
-      let go: () => void = () => undefined
-      holding = {
-        path,
-        side,
-        take(next) {
-          go = next
-          held.resolve()
-        },
-      }
-      return { held: held.promise, release: () => go() }
-    },
-    cut({ stays = false } = {}) {
-      isCut = stays
-      for (const socket of sockets) socket.destroy()
-    },
-    restore() {
-      isCut = false
-    },
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
