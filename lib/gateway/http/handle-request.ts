@@ -53,11 +53,7 @@ export const handleRequest = async (
   const requestId = requestIdOf(request.headers)
   try {
     const store = needsStore(request) ? currentStore() : undefined
-    if (store?.problem !== undefined)
-      throw new HttpError(
-        'unavailable',
-        'The consoles’ shared store is not responding, so nothing was changed; try again later',
-      )
+    if (store?.problem !== undefined) throw unchanged()
     const response = await answer(requestId)
     await store?.stored().catch(() => {
       throw new HttpError(
@@ -81,6 +77,18 @@ export const handleRequest = async (
     })
   }
 }
+
+const unchanged = () =>
+  new HttpError('unavailable', 'The consoles’ shared store is not responding, so nothing was changed; try again later')
+
+/** Undoes a change that can't be stored, because its response is the only one with a key or link. */
+export const storeOrUndo = async (undo: () => void): Promise<void> =>
+  currentStore()
+    ?.stored()
+    .catch(() => {
+      undo()
+      throw unchanged()
+    })
 
 /** Changes that the service keeps work without the store. */
 const needsStore = ({ method, url }: Request): boolean =>

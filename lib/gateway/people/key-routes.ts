@@ -17,7 +17,7 @@ import { requireCaller } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { read } from '../alerts/alert-request.ts'
-import { HttpError, handleRequest, json } from '../http/handle-request.ts'
+import { HttpError, handleRequest, json, storeOrUndo } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { decodeSegment } from '../http/request-guards.ts'
 import { storedAccount } from '../upstream/client.ts'
@@ -91,6 +91,7 @@ const create = async (request: Request, session: Session, actor: ReturnType<type
       },
       session.groups,
     )
+    await storeOrUndo(() => keyStore().remove(id))
     return json({ id, key } satisfies CreatedPersonalKey)
   })
 }

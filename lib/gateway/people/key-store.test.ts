@@ -1,7 +1,11 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { PersonalKey } from '#lib/protocol/personal-keys.ts'
+import { startService } from '#lib/service/testing/service.ts'
 import { setCurrentStore } from '../store/current-store.ts'
 import { SharedStore } from '../store/shared-store.ts'
 import { hasPostgres, startPostgres, type TestPostgres } from '../store/testing-postgres.ts'
+import { startConsole } from '../testing.ts'
 import { KeyStore } from './key-store.ts'
 
 describe.skipIf(!hasPostgres)('personal keys of several consoles (needs PostgreSQL)', () => {
@@ -44,5 +48,37 @@ describe.skipIf(!hasPostgres)('personal keys of several consoles (needs PostgreS
       )
     const after = await openConsole('c')
     expect(after.keys.list('acc').map(({ id }) => id)).toEqual(['key_2'])
+  })
+
+  it('are not created when they can’t be stored, because nobody would have the key', async () => {
+    const a = await openConsole('failing')
+    const service = await startService({ isolation: 'none' })
+    setCurrentStore(a.store)
+    const gateway = await startConsole({ url: service.url })
+    const client = new pg.Client({ connectionString: postgres.url })
+    await client.connect()
+    try {
+      const cookie = await gateway.signIn(service.key)
+      const names = async () =>
+        (await gateway.ask(cookie, 'GET', '/api/personal-keys')).body.keys.map(({ name }: PersonalKey) => name)
+      const create = (name: string) => gateway.ask(cookie, 'POST', '/api/personal-keys', { name })
+      await client.query('ALTER TABLE devdeck_rows RENAME TO unavailable')
+      expect(await create('lost')).toMatchObject({
+        status: 503,
+        body: { message: expect.stringContaining('nothing was changed') },
+      })
+      expect(await names()).toEqual([])
+      await client.query('ALTER TABLE unavailable RENAME TO devdeck_rows')
+      await vi.waitFor(async () => expect((await create('kept')).status).toBe(200))
+      expect(await names()).toEqual(['kept'])
+      const [{ id } = { id: '' }] = (await gateway.ask(cookie, 'GET', '/api/personal-keys')).body.keys
+      const stored = `SELECT key FROM devdeck_rows WHERE tbl = 'personal_keys' AND "row" IS NOT NULL AND key LIKE $1`
+      expect((await client.query(stored, [`%${id}%`])).rows).toHaveLength(1)
+    } finally {
+      await client.end()
+      await gateway.close()
+      setCurrentStore(undefined)
+      await service.close()
+    }
   })
 })

@@ -14,7 +14,7 @@ import { sealHolder } from '../accounts/sealing.ts'
 import { requireCaller } from '../accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { read } from '../alerts/alert-request.ts'
-import { HttpError, handleRequest, json } from '../http/handle-request.ts'
+import { HttpError, handleRequest, json, storeOrUndo } from '../http/handle-request.ts'
 import { readJsonBody } from '../http/json-body.ts'
 import { originOfHost } from '../http/origin.ts'
 import { decodeSegment } from '../http/request-guards.ts'
@@ -80,6 +80,7 @@ export const handleShares = (request: Request): Promise<Response> =>
         last_opened_ms: null,
       }
       shareStore().add(account, digestOf(token), { ...share, sealed: await sealHolder(session) })
+      await storeOrUndo(() => shareStore().remove(account, id))
       const origin = registry().config.publicOrigins[0] ?? originOfHost(header('host')) ?? ''
       return json({ id, url: `${origin}/s/${token}`, expires_ms: share.expires_ms } satisfies CreatedShare)
     })
