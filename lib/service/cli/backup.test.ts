@@ -63,6 +63,9 @@ describe('backup and restore', () => {
 
     const restored = await command('restore', path('all.tar'), '--data-dir', path('there', 'service'))
     expect(restored).toMatchObject({ code: 0, stderr: '' })
+    expect(restored.stdout).toMatch(
+      /\nAPI keys, personal keys, sessions and share links that were revoked since then are/,
+    )
     expect(readFileSync(path('there', 'session-secret'), 'utf8')).toBe('sealed')
     expect(readFileSync(path('there', 'push-keys'), 'utf8')).toBe('keys of the push subscriptions')
     expect(readFileSync(path('there', 'recordings', 'one.cast'), 'utf8')).toBe('a recording')

@@ -106,6 +106,8 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
     const made = new Date(manifest.create_time_ms).toISOString()
     console.log(`Restored the backup of ${made} to ${consoleNames.length > 0 ? consoleDir : dataDir}`)
     reportElsewhere('the backup', manifest)
+    const ofConsole = consoleNames.length > 0 ? ', personal keys, sessions and share links' : ''
+    console.log(`API keys${ofConsole} that were revoked since then are valid again; run keys list to check API keys`)
   } finally {
     rmSync(unpacked, { recursive: true, force: true })
   }
