@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -146,5 +147,32 @@ describe('backup and restore', () => {
     writeFileSync(path('half.tar'), bytes.subarray(0, bytes.length / 2))
     expect(await restoring('half.tar', path('new'))).toMatchObject({ code: 1, stdout: '' })
     expect(existsSync(path('new'))).toBe(false)
+    const foreign = [
+      ['backup.json', 'text'],
+      ['backup.json', 'null'],
+      ['backup.json', '{}'],
+      ['service/devdeck.db', 'no database'],
+      ['service/devdeck.db', ''],
+    ] as const
+    for (const [name, content] of foreign) {
+      mkdirSync(path('foreign'))
+      execFileSync('tar', ['-xf', path('all.tar'), '-C', path('foreign')])
+      writeFileSync(path('foreign', name), content)
+      execFileSync('tar', ['-cf', path('foreign.tar'), '-C', path('foreign'), '.'])
+      rmSync(path('foreign'), { recursive: true })
+      const { code, stderr } = await restoring('foreign.tar', path('new', 'service'))
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^.*foreign\.tar .*\n$/)])
+      expect(readdirSync(path('new'))).toEqual([])
+    }
+  })
+
+  it('say why a backup can’t be written there', async () => {
+    await serve(path('service'))
+    const message = async (file: string) => (await command('backup', file, '--data-dir', path('service'))).stderr
+    expect(await message(path('service', 'devboxes', 'all.tar'))).toMatch(
+      /is in the data folder .*; write the backup to/,
+    )
+    expect(await message('/proc/all.tar')).toMatch(/^\/proc\/all\.tar can't be written: ENOENT: .*\n$/)
+    expect(existsSync(path('service', 'devboxes'))).toBe(false)
   })
 })

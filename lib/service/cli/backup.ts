@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { sizeText } from '#lib/service/kit/amounts.ts'
@@ -41,10 +41,14 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
   if (!existsSync(database)) throw new StartError(`${dataDir} is not the data folder of a service`)
   const file = resolve(given)
   if (existsSync(file)) throw new StartError(`${file} already exists`)
+  if (file.startsWith(`${dataDir}${sep}`))
+    throw new StartError(`${file} is in the data folder ${dataDir}; write the backup to another folder`)
   const [part, staging] = [`${file}.part`, `${file}.staging`]
-  for (const left of [part, staging]) rmSync(left, { recursive: true, force: true })
-  mkdirSync(staging, { recursive: true, mode: 0o700 })
   try {
+    for (const left of [part, staging]) rmSync(left, { recursive: true, force: true })
+    if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    // Not recursive, which hides the reason for a failure and never returns in /proc.
+    mkdirSync(staging, { mode: 0o700 })
     writeFileSync(part, '', { mode: 0o600 })
     const warnings = new Set<string>()
     const add = async (prefix: string, folder: string, paths: readonly string[]) => {
@@ -72,6 +76,8 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
     reportElsewhere('this backup', manifest)
     const what = consoleDir === undefined ? 'the service' : 'the service and the console'
     console.log(`Backed up ${what} to ${file} (${sizeText(statSync(file).size)}). It contains keys: keep it private`)
+  } catch (error) {
+    throw failure(`${file} can't be written`, error)
   } finally {
     for (const left of [part, staging]) rmSync(left, { recursive: true, force: true })
   }
@@ -83,18 +89,20 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
   if (!existsSync(file)) throw new StartError(`${file} doesn't exist`)
   const consoleDir = dirname(dataDir)
   if (namesIn(dataDir).length > 0) throw new StartError(`${dataDir} isn't empty; restore into a new folder`)
-  mkdirSync(consoleDir, { recursive: true, mode: 0o700 })
   const unpacked = join(consoleDir, `restoring-${basename(dataDir)}`)
-  rmSync(unpacked, { recursive: true, force: true })
-  mkdirSync(unpacked, { mode: 0o700 })
   try {
+    mkdirSync(consoleDir, { recursive: true, mode: 0o700 })
+    rmSync(unpacked, { recursive: true, force: true })
+    mkdirSync(unpacked, { mode: 0o700 })
     await tar(['--extract', '--preserve-permissions', '--numeric-owner', '--file', file, '--directory', unpacked])
     const manifest = readManifest(unpacked, file)
     if (manifest.schema > schemaVersion)
       throw new StartError(
         `${file} was written by Devdeck ${manifest.version}, which is newer; restore it with that release`,
       )
-    const { problem } = inspectDatabase(join(unpacked, 'service', databaseName))
+    const { schema, problem = schema === 0 ? 'it is empty' : undefined } = inspectDatabase(
+      join(unpacked, 'service', databaseName),
+    )
     if (problem !== undefined) throw new StartError(`The database in ${file} can't be used: ${problem}`)
     const consoleNames = namesIn(join(unpacked, 'console'))
     const taken = consoleNames.filter((name) => existsSync(join(consoleDir, name)))
@@ -108,6 +116,8 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
     reportElsewhere('the backup', manifest)
     const ofConsole = consoleNames.length > 0 ? ', personal keys, sessions and share links' : ''
     console.log(`API keys${ofConsole} that were revoked since then are valid again; run keys list to check API keys`)
+  } catch (error) {
+    throw failure(`${file} can't be restored`, error)
   } finally {
     rmSync(unpacked, { recursive: true, force: true })
   }
@@ -212,10 +222,19 @@ const copyDatabase = (from: string, to: string) => {
 }
 
 const readManifest = (folder: string, file: string): Manifest => {
-  const manifest = join(folder, manifestName)
-  if (!existsSync(manifest)) throw new StartError(`${file} is not a complete backup of Devdeck`)
-  return JSON.parse(readFileSync(manifest, 'utf8'))
+  const incomplete = new StartError(`${file} is not a complete backup of Devdeck`)
+  let manifest: Manifest | null
+  try {
+    manifest = JSON.parse(readFileSync(join(folder, manifestName), 'utf8'))
+  } catch {
+    throw incomplete
+  }
+  if (!Number.isInteger(manifest?.schema) || !Number.isInteger(manifest?.create_time_ms)) throw incomplete
+  return manifest as Manifest
 }
+
+const failure = (what: string, error: unknown): StartError =>
+  error instanceof StartError ? error : new StartError(`${what}: ${(error as Error).message}`)
 
 /** Returns what tar noticed, such as a file that changed while it was read. */
 const appendToTar = async (
