@@ -7,6 +7,7 @@ import * as z from 'zod/mini'
 import { ReceiverFile } from './alerts/delivery/receiver-fields.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { readRoleRules } from './people/role-rules.ts'
+import { readText } from './read-text.ts'
 
 export type Config = ReturnType<typeof readConfig>
 
@@ -149,6 +150,8 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
       'DEVDECK_BASE_PATH is not supported: the console needs its own host name, such as devdeck.example.com',
     )
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+  for (const name of unknownVariables(environment))
+    console.error(`${name} is not a setting of the console and has no effect. .env.example lists all settings`)
 
   const { PORT, HOST, DEVDECK_SERVICE_URL, DEVDECK_DATA_DIR, DEVDECK_SESSION_SECRET, DEVDECK_ORIGIN } = parsed.data
   const { DEVDECK_WEBHOOK_URL: url, DEVDECK_WEBHOOK_SECRET, DEVDECK_WEBHOOK_API_KEY } = parsed.data
@@ -206,6 +209,15 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     bodyStillMs: parsed.data.DEVDECK_BODY_STILL_SECONDS * 1000,
   }
 }
+
+/** A misspelled setting, such as DEVDECK_ROLE, would otherwise go unnoticed. */
+const unknownVariables = (environment: Record<string, string | undefined>): string[] =>
+  Object.keys(environment).filter(
+    (name) => name.startsWith('DEVDECK_') && !Object.hasOwn(Environment.shape, name) && !isSetElsewhere.test(name),
+  )
+
+/** For commands of the service, and in shells of devboxes. */
+const isSetElsewhere = /^DEVDECK_(API_KEYS?|KEY|BASE_PATH|COPIES|DEVBOX_\w+|LAUNCH|SHELL_INTEGRATION)$/
 
 /** The store that several consoles share, and where the others reach this one. */
 const storeOf = (environment: z.output<typeof Environment>) => {
@@ -318,7 +330,7 @@ const readSecretFile = <Schema extends z.ZodMiniType>(
   try {
     if ((statSync(file).mode & 0o077) !== 0)
       throw refuse('contains secrets but is readable by other users; run chmod 600')
-    content = JSON.parse(readFileSync(file, 'utf8'))
+    content = JSON.parse(readText(file))
   } catch (error) {
     if (error instanceof ConfigError) throw error
     // The parser's message quotes the file, which contains secrets.

@@ -274,6 +274,27 @@ describe('the configuration', () => {
     )
   })
 
+  it('names misspelled settings, without their values', () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    readConfig({
+      DEVDECK_SESSION_SECRET: randomBytes(32).toString('base64'),
+      DEVDECK_SERVICE_URL: 'http://127.0.0.1:9',
+    })
+    expect(logged).not.toHaveBeenCalled()
+    const misspelled = { DEVDECK_ROLE: '/etc/roles.json', DEVDECK_SESION_SECRET: 'do-not-log' }
+    readConfig({
+      ...misspelled,
+      DEVDECK_SESSION_SECRET: randomBytes(32).toString('base64'),
+      DEVDECK_SERVICE_URL: 'http://127.0.0.1:9',
+    })
+    expect(logged.mock.calls.flat()).toEqual([
+      expect.stringMatching(/^DEVDECK_ROLE is not a setting/),
+      expect.stringMatching(/^DEVDECK_SESION_SECRET is not a setting/),
+    ])
+    expect(String(logged.mock.calls)).not.toContain('do-not-log')
+    logged.mockRestore()
+  })
+
   it.each(['hex', 'base64', 'base64url'] as const)('accepts random session secrets in %s', (encoding) => {
     for (let i = 0; i < 200; i++) {
       const secret = randomBytes(encoding === 'hex' ? 16 : 24).toString(encoding)

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
 import { hasRole, type Role, roles } from '#lib/protocol/roles.ts'
+import { readText } from '../read-text.ts'
 
 const RoleRules = z.strictObject({
   /** Claim with the groups; a dot separates nested names, as in `realm_access.roles`. */
@@ -22,7 +22,7 @@ const shape = '{"claim": "groups", "default": "viewer", "rules": [{"group": "pla
 
 /** Throws an Error that names the problem. */
 export const readRoleRules = (file: string): RoleRules => {
-  const text = readFileSync(file, 'utf8')
+  const text = readText(file)
   let content: unknown
   try {
     content = JSON.parse(text)

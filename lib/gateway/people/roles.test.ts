@@ -318,6 +318,11 @@ describe('rules', () => {
     writeRules('{"claim"')
     expect(() => readRoleRules(file)).toThrow(/is not valid JSON/)
   })
+
+  it('may have a byte order mark and Windows line endings', () => {
+    writeRules(`\uFEFF${JSON.stringify(rules, null, 2).replaceAll('\n', '\r\n')}`)
+    expect(readRoleRules(file)).toEqual(rules)
+  })
 })
 
 it('accepts no API key where single sign-on is the only way in', async () => {
