@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { documentedMetrics } from '#lib/metrics/documented-metrics.ts'
 import { startConsole, startServer, type TestConsole } from '../testing.ts'
@@ -63,6 +64,8 @@ describe('metrics of the console', () => {
     } finally {
       await metrics?.server.close()
     }
+    // Requests after the end of the console are no longer its own.
+    expect(diagnostics.channel('undici:request:create').hasSubscribers).toBe(false)
   })
 })
 

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import { createMetrics, type MetricsServer, type Readiness, startMetricsServer } from '#lib/metrics/metrics-server.ts'
 import { alerts } from '../alerts/alert-books.ts'
 import { inFlight } from '../limits/concurrency-limit.ts'
-import { registry } from '../registry/registry.ts'
+import { registry, type ServiceAddress } from '../registry/registry.ts'
 import { currentStore } from '../store/current-store.ts'
 import { terminals } from '../terminals/registry.ts'
 import type { Observed } from './request-log.ts'
@@ -15,7 +15,7 @@ const upstreamTimeoutMs = 5_000
 export const startMetrics = async (): Promise<
   { server: MetricsServer; observe: (observed: Observed) => void } | undefined
 > => {
-  const { config } = registry()
+  const { config, service } = registry()
   if (!config.metrics) return undefined
   const { registry: metrics, requests } = createMetrics('devdeck_console')
   const gauge = <L extends string>(
@@ -44,7 +44,8 @@ export const startMetrics = async (): Promise<
   gauge('alert_messages_waiting', 'Messages to receivers that have not been accepted.', [], (each) =>
     each.set(alerts().store.outbox.countWaiting()),
   )
-  observeUpstream(
+  const stopObserving = observeUpstream(
+    service,
     new Histogram({
       name: 'devdeck_console_upstream_duration_seconds',
       help: 'Time until the headers of the service’s response.',
@@ -58,9 +59,15 @@ export const startMetrics = async (): Promise<
       registers: [metrics],
     }),
   )
-  const server = await startMetricsServer(config.metrics, metrics, readiness)
+  const { port, close } = await startMetricsServer(config.metrics, metrics, readiness)
   return {
-    server,
+    server: {
+      port,
+      close: () => {
+        stopObserving()
+        return close()
+      },
+    },
     observe: ({ area, status, durationMs }) => requests.observe({ operation: area, status }, durationMs / 1000),
   }
 }
@@ -96,27 +103,40 @@ const upstreamProblem = async (url: string): Promise<string | undefined> => {
   }
 }
 
-/** undici reports every request of the process, including those of code that Next bundles. */
-const observeUpstream = (durations: Histogram<'method' | 'status'>, errors: Counter) => {
+/** undici reports every request of the process, including those of code that Next bundles. Returns how to stop. */
+const observeUpstream = (
+  service: ServiceAddress,
+  durations: Histogram<'method' | 'status'>,
+  errors: Counter,
+): (() => void) => {
   const startedMs = new WeakMap<object, number>()
-  const isOurs = ({ request }: { request: { origin: unknown } }) =>
-    String(request.origin) === new URL(registry().service.url()).origin
-  diagnostics.subscribe('undici:request:create', (message) => {
-    const event = message as { request: { origin: unknown } }
-    if (isOurs(event)) startedMs.set(event.request, performance.now())
-  })
-  diagnostics.subscribe('undici:request:headers', (message) => {
-    const { request, response } = message as {
-      request: { origin: unknown; method: string }
-      response: { statusCode: number }
-    }
-    const started = startedMs.get(request)
-    if (started !== undefined)
-      durations.observe({ method: request.method, status: response.statusCode }, (performance.now() - started) / 1000)
-    startedMs.delete(request)
-  })
-  diagnostics.subscribe('undici:request:error', (message) => {
-    const { request } = message as { request: object }
-    if (startedMs.delete(request)) errors.inc()
-  })
+  const isOurs = ({ request }: Created) => String(request.origin) === new URL(service.url()).origin
+  const listeners: Record<string, diagnostics.ChannelListener> = {
+    'undici:request:create': (message) => {
+      const event = message as Created
+      if (isOurs(event)) startedMs.set(event.request, performance.now())
+    },
+    'undici:request:headers': (message) => {
+      const { request, response } = message as {
+        request: { origin: unknown; method: string }
+        response: { statusCode: number }
+      }
+      const started = startedMs.get(request)
+      if (started !== undefined)
+        durations.observe({ method: request.method, status: response.statusCode }, (performance.now() - started) / 1000)
+      startedMs.delete(request)
+    },
+    'undici:request:error': (message) => {
+      const { request } = message as { request: object }
+      if (startedMs.delete(request)) errors.inc()
+    },
+  }
+  for (const [channel, listener] of Object.entries(listeners)) diagnostics.subscribe(channel, listener)
+  return () => {
+    for (const [channel, listener] of Object.entries(listeners)) diagnostics.unsubscribe(channel, listener)
+  }
+}
+
+interface Created {
+  request: { origin: unknown }
 }
