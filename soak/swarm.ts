@@ -25,7 +25,7 @@ interface SwarmReport {
   problems: string[]
 }
 
-/** Runs commands in 60 devboxes on three nodes at a constant rate, beside `docker exec` once a second. */
+/** Runs commands in 60 devboxes on three nodes at a constant rate, along with a `docker exec` once a second. */
 export const soakSwarm = async (seconds: number): Promise<SwarmReport> => {
   const swarm = await ownSwarm()
   const image = await swarm.image('base')

@@ -78,7 +78,7 @@ it('rereads a long list less often, and only the rows in view if one call is too
   expect(list.asked.at(-1)).toMatchObject({ limit: 16 })
 })
 
-it('knows the last event of each axon that has one', async () => {
+it('returns the last event of each axon that has one', async () => {
   const [busy, quiet, gone] = [await create('busy'), await create('quiet'), await create('gone')]
   const publish = (id: string, event_type: string) =>
     service.client.axons.publish({

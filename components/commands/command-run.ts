@@ -81,7 +81,7 @@ export class CommandRun extends SnapshotStore<CommandSnapshot> {
     try {
       if (this.#needsStatus) await this.#refreshStatus()
       this.#needsStatus = false
-      // A broken stream can look like one that ended; only the status tells whether the process has exited.
+      // A broken stream can look like one that ended; only the status shows whether the process has exited.
       for (let attempt = 0; !this.getSnapshot().isComplete; attempt++) {
         if (attempt > 0) await pause(backoffMs(attempt, statusBackoff), leaving.signal)
         if (leaving.signal.aborted) return

@@ -195,7 +195,7 @@ export const runSearch = async (
   let hasEnded = false
   try {
     for (let attempt = 0; ; attempt++) {
-      // A broken stream looks like one that ended; only the status says whether the command has.
+      // A broken stream looks like one that ended; only the status shows whether the command has ended.
       await read().catch((error: unknown) => {
         if (signal.aborted || attempt > 5) throw error
       })

@@ -48,7 +48,7 @@ const NavigationDrawer = dynamic(() => import('./navigation-drawer.tsx').then((m
 const CommandPalette = dynamic(() => import('./palette/command-palette.tsx').then((module) => module.CommandPalette))
 const ShortcutsDialog = dynamic(() => import('./shortcuts-dialog.tsx').then((module) => module.ShortcutsDialog))
 
-/** Says on paper where it came from. */
+/** Address and time at the end of a printed page. */
 const PrintedAddress = () =>
   usePrinting() && (
     <p className="mt-8 border-t border-line pt-2 break-all text-muted">

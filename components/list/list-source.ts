@@ -30,7 +30,7 @@ export interface ListSource<Params extends ListParams, ListQuery, Page, PagePara
   nouns: string
   params: z.ZodMiniType<Params>
   path: (params: Partial<Params>) => string
-  /** The part of the address that the API answers. */
+  /** The part of the address that the API handles. */
   queryOf: (params: Params) => ListQuery
   list: (query: ListQuery) => ListOptions<Page, PageParam, Row>
   matches?: (query: ListQuery) => (row: Row) => boolean

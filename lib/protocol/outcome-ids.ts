@@ -4,11 +4,11 @@ import type { BenchmarkJob, BenchmarkOutcome, ScenarioOutcome } from '#lib/contr
 export const identifiedOutcomes = ({ id, benchmark_outcomes }: BenchmarkJob) => {
   const taken = new Set<string>()
   return (benchmark_outcomes ?? []).map((outcome, at): BenchmarkOutcome => {
-    const { benchmark_run_id: told, scenario_outcomes: scenarios } = outcome
-    const benchmark_run_id = told && !taken.has(told) ? told : `${id} run ${at + 1}`
+    const { benchmark_run_id: reportedId, scenario_outcomes: scenarios } = outcome
+    const benchmark_run_id = reportedId && !taken.has(reportedId) ? reportedId : `${id} run ${at + 1}`
     taken.add(benchmark_run_id)
     const lacksId = scenarios.some(({ scenario_definition_id: id }) => !id.trim())
-    if (benchmark_run_id === told && !lacksId) return outcome
+    if (benchmark_run_id === reportedId && !lacksId) return outcome
     return { ...outcome, benchmark_run_id, scenario_outcomes: lacksId ? scenarios.map(byName) : scenarios }
   })
 }

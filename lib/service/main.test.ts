@@ -116,7 +116,7 @@ describe('a running service', () => {
     expect((await fetch(`${await serve().ready}/healthz`)).status).toBe(200)
   })
 
-  it('that is killed takes its shells along and reports new ones as created', async () => {
+  it('that is killed loses its shells and reports new ones as created', async () => {
     const start = async () => {
       const { child, ready, ended } = serve()
       const url = await ready

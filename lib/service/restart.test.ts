@@ -154,7 +154,7 @@ describe.each([
     await touch('/tmp/flood')
     await until(stored(flooding, 100_000))
     await stop('SIGKILL')
-    // While it is away.
+    // While it is stopped.
     await touch('/tmp/away')
     await until(() => has('/tmp/over'))
     await start()
@@ -294,7 +294,7 @@ describe.each([
   }, 180_000)
 
   it.runIf(kind === 'a container engine')(
-    'fails a devbox whose container is gone, with the reason',
+    'fails a devbox whose container was removed, with the reason',
     async () => {
       const id = await devbox()
       const { remove } = await container(id)

@@ -14,7 +14,7 @@ const CommentDialog = dynamic(async () => (await import('./dialogs.tsx')).Commen
 const undoMs = 10_000
 const idsOf = (alerts: readonly Alert[]) => alerts.map(({ id }) => id)
 
-/** Acknowledges with an undo, and says who was faster. */
+/** Acknowledges with undo, and reports who acknowledged first. */
 export const useAcknowledge = () => {
   const named = useNamed()
   const undo = useUndo()

@@ -59,7 +59,7 @@ describe('the record of an attempt', () => {
     })
   })
 
-  it.each(['', 'null', '[1]', '{"verifier_result": {"rewards": [', '"text"'])('is none of %j', (text) => {
+  it.each(['', 'null', '[1]', '{"verifier_result": {"rewards": [', '"text"'])('is not read from %j', (text) => {
     expect(attemptRecord(text)).toBeNull()
   })
 

@@ -32,7 +32,7 @@ it('aligns around steps that only one agent took', () => {
   expect(aligned(b, a)).toEqual(['same 0 0', 'same 1 1', 'only_a 2 -', 'only_a 3 -', 'same 4 2', 'changed 5 3'])
 })
 
-it('knows a command by its text, not by its tool, and arguments in any order', () => {
+it('recognizes a command by its text, not by its tool, and arguments in any order', () => {
   const step = (function_name: string, input: unknown) => ({
     source: 'agent',
     tool_calls: [{ function_name, arguments: input }],

@@ -63,7 +63,7 @@ const reasonOf = (
   return known ?? { why: <VisibleText max={300}>{reason}</VisibleText>, next: otherwise }
 }
 
-/** What a resume continues from while the node and its disk are away: the newer of the last stop and the last snapshot. */
+/** What a resume continues from while the node and its disk are unavailable: the newer of the last stop and the last snapshot. */
 const LostDisk = ({ devbox: { id, node, state_transitions } }: { devbox: Devbox }) => {
   const cluster = useCluster()
   const snapshots = useInfiniteQuery(snapshotQueries.list({ devbox_id: id, limit: 1, include_total_count: false }))

@@ -138,7 +138,7 @@ export const useSections = (onHelp: () => void): PaletteSection[] => {
     {
       heading: 'Recent',
       kind: 'recent' as const,
-      // Things first, as Enter chooses the first entry.
+      // Records first, because Enter chooses the first entry.
       entries: [...things.slice(0, maxRecentThings), ...actions.slice(0, maxRecentActions)],
     },
     ...groups.map((group) => ({

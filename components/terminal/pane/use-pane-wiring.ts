@@ -60,7 +60,7 @@ const useUnseen = ({ terminal }: OpenedTerminal, isVisible: boolean): PaneStatus
   return unseen
 }
 
-/** After a refusal, retries in case the devbox came back before the page noticed it was gone. */
+/** After a refusal, retries in case the devbox came back before the page noticed that it had stopped. */
 const retryMs = 3_000
 
 export const useReconnecting = (
@@ -105,7 +105,7 @@ export const useReconnecting = (
     if (refusal !== null) return
     const { phase } = session.state.connection
     if (phase !== 'open' && phase !== 'connecting') session.connect()
-    // The resume button, which had the focus, is gone.
+    // The resume button, which had the focus, was removed.
     if (document.activeElement === document.body) focus()
   }, [session, focus, refusal])
 }

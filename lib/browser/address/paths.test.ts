@@ -27,7 +27,7 @@ describe('safeNext', () => {
       expect(safeNext(next)).toBe(next)
   })
 
-  it('goes nowhere else', () => {
+  it('rejects all other addresses', () => {
     const refused = [
       '//evil.example',
       '/\\evil.example',

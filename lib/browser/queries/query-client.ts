@@ -4,7 +4,7 @@ import { canRequest, hasRetryAfter, isOutage, retryDelayMs } from '../api/failur
 
 const maxRetries = 2
 
-/** Reads retry as long as a retry can help, and continue while the service is away. Writes never retry. */
+/** Reads retry as long as a retry can help, and continue while the service is unavailable. Writes never retry. */
 export const makeQueryClient = (): QueryClient =>
   new QueryClient({
     defaultOptions: {

@@ -3,7 +3,7 @@ import { pause } from '#lib/client/backoff.ts'
 import { Eviction, evictions, pendingCountHeader } from '#lib/contract/evictions.ts'
 import type { KeyHolder } from '../accounts/types.ts'
 import { subscribe, subscriptionTimes } from '../live/subscription.ts'
-import type { Asked } from '../live/topics.ts'
+import type { TopicRequest } from '../live/topics.ts'
 import { logWarning } from '../observability/log.ts'
 import { keyAcceptedListeners } from '../upstream/client.ts'
 import { serviceNow } from '../upstream/clock.ts'
@@ -201,7 +201,7 @@ export class EvictionWatch {
   }
 
   /** Opens one connection after another. Throws when one fails before it delivered anything. */
-  async *#read({ client, signal }: Asked): AsyncGenerator<never> {
+  async *#read({ client, signal }: TopicRequest): AsyncGenerator<never> {
     for (;;) {
       const old = new AbortController()
       this.#reconnect = () => old.abort()

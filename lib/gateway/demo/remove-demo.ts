@@ -8,7 +8,7 @@ import { followJob } from './load-demo.ts'
 export const removeDemo = async (client: Client, items: readonly DemoItem[]): Promise<void> => {
   const idsOf = (wanted: DemoKind) => items.flatMap(({ kind, id }) => (kind === wanted && id !== null ? [id] : []))
   const each = (kind: DemoKind, remove: (id: string) => Promise<unknown>) =>
-    Promise.all(idsOf(kind).map((id) => unlessGone(remove(id))))
+    Promise.all(idsOf(kind).map((id) => ignoringMissing(remove(id))))
   await each('job', async (id) => {
     const job = await client.benchmarkJobs.get({ params: { id } })
     if (hasJobEnded(job.state)) return
@@ -24,7 +24,7 @@ export const removeDemo = async (client: Client, items: readonly DemoItem[]): Pr
 }
 
 /** Someone may have removed it already. */
-const unlessGone = (call: Promise<unknown>) => ignoring(404, call)
+const ignoringMissing = (call: Promise<unknown>) => ignoring(404, call)
 const unlessEnded = (call: Promise<unknown>) => ignoring(409, call)
 
 const ignoring = (status: number, call: Promise<unknown>) =>

@@ -14,7 +14,7 @@ afterAll(async () => {
   await service.close()
 })
 
-it('answers an error that another bundled copy of the module has thrown', async () => {
+it('maps an error that another bundled copy of the module has thrown', async () => {
   vi.resetModules()
   const copy = await import('./handle-request.ts')
   expect(copy.HttpError).not.toBe(HttpError)

@@ -45,7 +45,7 @@ it('releases every call, whatever its response', async () => {
   await expect.poll(() => [...inFlight(gateway.registry).keys()]).toEqual([])
 })
 
-it('tells pages over a limit the reason', async () => {
+it('reports the reason to pages over a limit', async () => {
   const socketUrl = `${gateway.url.replace('http', 'ws')}/api/live`
   const open = () => new WebSocket(socketUrl, { headers: { cookie }, origin: gateway.origin })
   const emptyStreams = fill('test', 'streams')

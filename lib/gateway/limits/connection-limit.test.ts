@@ -55,7 +55,7 @@ afterEach(async () => {
 
 const openOf = (all: Socket[]) => all.filter(({ closed }) => !closed).length
 
-it('refuses new connections with 503 when files run out, says so once, and serves the open ones', async () => {
+it('refuses new connections with 503 when files run out, logs it once, and serves the open ones', async () => {
   const { open, ask, cookie } = await startSmall(false)
   const first = await open()
   const answers: string[] = []
@@ -112,7 +112,7 @@ it('closes a refused upgrade and an incomplete request whose client keeps its si
   await expect.poll(openFiles).toBe(before)
 })
 
-it('answers pipelined requests in order, and cuts a connection with too many', async () => {
+it('responds to pipelined requests in order, and cuts a connection with too many', async () => {
   const { open, ask, answerTo, head } = await startSmall(false)
   const socket = await open()
   let said = ''

@@ -34,7 +34,8 @@ export interface MonitorListener {
 }
 
 // Monitors whether the service responds, while anyone listens. A frozen service keeps its connections open and quiet
-// streams are normal, so it is polled after silence. Any response counts, and services without a health check are asked for the account.
+// streams are normal, so it is polled after silence. Any response counts. For services without a health check, the
+// account is read instead.
 export class ServiceMonitor {
   readonly #times: typeof monitorTimes
   readonly #listeners = new Set<MonitorListener>()

@@ -17,7 +17,7 @@ import { lacks, noteMissing } from '../support/service-support.ts'
 /** An item as JSON with its position, or the position to resync from. */
 export type Step = { text: string; position: string } | { resync: string }
 
-export interface Asked {
+export interface TopicRequest {
   client: Client
   holder: KeyHolder
   /** Passed to the endpoint as is; the service validates them. */
@@ -30,7 +30,7 @@ export interface Asked {
 
 export interface Topic {
   endpoint: Endpoint
-  read(asked: Asked): AsyncIterable<Step>
+  read(request: TopicRequest): AsyncIterable<Step>
 }
 
 type AnyTopic = Exclude<LiveEndpoint, 'alerts.watch'>
@@ -51,7 +51,7 @@ type Output = (call: {
 }) => AsyncIterable<OutputChunk>
 
 const byOffset = (outputOf: (client: Client) => Output) =>
-  async function* ({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
+  async function* ({ client, params, position, signal }: TopicRequest): AsyncGenerator<Step> {
     let offset = Number(position ?? 0)
     for await (const chunk of readable(OutputChunk, outputOf(client)({ params, query: { offset }, signal }))) {
       offset = chunk.offset || offset + Buffer.byteLength(chunk.output)
@@ -65,7 +65,7 @@ const logPoll = { firstMs: 2_000, maxMs: 10_000 }
 const missingStatuses = [401, 404, 405, 501]
 
 /** Follows the log. Where the service has no such stream, polls its list. */
-async function* logRecords({ client, holder, params, signal }: Asked): AsyncGenerator<unknown> {
+async function* logRecords({ client, holder, params, signal }: TopicRequest): AsyncGenerator<unknown> {
   if (!lacks(holder, logs.tail)) {
     try {
       return yield* client.logs.tail({ params, signal })
@@ -90,8 +90,8 @@ async function* logRecords({ client, holder, params, signal }: Asked): AsyncGene
 
 // Position: record count and a hash of the first record. The log always starts with everything stored; a different
 // first record means that older ones were pruned. The service cannot filter by source, so this does.
-async function* byCount(asked: Asked): AsyncGenerator<Step> {
-  const { query, position } = asked
+async function* byCount(request: TopicRequest): AsyncGenerator<Step> {
+  const { query, position } = request
   const [known, knownFirst] = position?.split(':') ?? []
   const { source, commands } = (query ?? {}) as { source?: string; commands?: boolean }
   const isWanted = (record: LogRecord) =>
@@ -99,7 +99,7 @@ async function* byCount(asked: Asked): AsyncGenerator<Step> {
   let skipped = Number(known) || 0
   let count = 0
   let first = ''
-  for await (const record of readable(LogRecord, logRecords(asked))) {
+  for await (const record of readable(LogRecord, logRecords(request))) {
     const text = JSON.stringify(record)
     if (count === 0) {
       first = createHash('sha256').update(text).digest('base64url').slice(0, 12)
@@ -114,7 +114,7 @@ async function* byCount(asked: Asked): AsyncGenerator<Step> {
 }
 
 /** Position: sequence. Drops repeated events. */
-async function* bySequence({ client, params, position, signal }: Asked): AsyncGenerator<Step> {
+async function* bySequence({ client, params, position, signal }: TopicRequest): AsyncGenerator<Step> {
   let last = position === undefined ? undefined : Number(position)
   const events = client.axons.subscribe({ params, query: { after_sequence: last }, signal })
   for await (const event of readable(AxonEvent, events)) {
@@ -125,10 +125,10 @@ async function* bySequence({ client, params, position, signal }: Asked): AsyncGe
 }
 
 /** No positions: each response is complete. */
-const byAnswer = (ask: (asked: Asked) => Promise<unknown>, everyMs: number) =>
-  async function* (asked: Asked): AsyncGenerator<Step> {
-    for (let lastText = ''; !asked.signal.aborted; await pause(everyMs, asked.signal)) {
-      const text = JSON.stringify(await ask(asked))
+const byAnswer = (read: (request: TopicRequest) => Promise<unknown>, everyMs: number) =>
+  async function* (request: TopicRequest): AsyncGenerator<Step> {
+    for (let lastText = ''; !request.signal.aborted; await pause(everyMs, request.signal)) {
+      const text = JSON.stringify(await read(request))
       if (text !== lastText) yield { text, position: '' }
       lastText = text
     }

@@ -158,7 +158,7 @@ describe('a personal key', () => {
     expect((await gateway.ask(cookie, 'DELETE', `/api/personal-keys/${id}`)).status).toBe(404)
   }, 60_000)
 
-  it('ends with its expiry, and a stream of it too', async () => {
+  it('expires, which also ends its streams', async () => {
     const key = await newKey(await signedIn(newPerson(), 'everyone'), { expires_days: 1 })
     const events = await fetch(`${gateway.url}/api/v1/devboxes/evictions/watch`, {
       headers: { authorization: `Bearer ${key}` },
@@ -169,7 +169,7 @@ describe('a personal key', () => {
     expect((await call(key, 'GET', '/api/v1/devboxes')).body.message).toBe('This personal key has expired')
   })
 
-  it('counts alone when the request also has a cookie', async () => {
+  it('takes precedence over a cookie in the same request', async () => {
     const operator = await signedIn(newPerson(), 'platform')
     const key = await newKey(await signedIn(newPerson(), 'everyone'))
     const headers = { cookie: operator, origin: gateway.url }

@@ -110,7 +110,7 @@ describe('over the whole contract', () => {
     expect(received).toEqual([])
   })
 
-  it('refuses a member what only operators may do', async () => {
+  it('denies a member what only operators may do', async () => {
     const member = await signedIn('research')
     received = []
     const refused = writes.filter((endpoint) => leastRole(endpoint) === 'operator')
@@ -190,7 +190,7 @@ it.each([
   ['DELETE', '/api/terminals/dbx_1/main'],
   ['DELETE', '/api/recordings/rec_1'],
   ['POST', '/api/cluster/nodes/n/drain'],
-])('refuses a viewer the console’s own %s %s', async (method, path) => {
+])('denies a viewer the console’s own %s %s', async (method, path) => {
   expect((await gateway.ask(await signedIn('everyone'), method, path, method === 'POST' ? {} : undefined)).status).toBe(
     403,
   )
@@ -247,7 +247,7 @@ describe('rules', () => {
     return status === 200 ? body.role : status
   }
 
-  it('apply to living sessions as soon as the file changes, and stay in force when the new file is broken', async () => {
+  it('apply to existing sessions as soon as the file changes, and stay in force when the new file is broken', async () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const cookie = await signedIn('everyone', 'guests')
     expect(await roleNow(cookie)).toBe('viewer')

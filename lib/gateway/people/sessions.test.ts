@@ -161,7 +161,7 @@ describe('DELETE /api/sessions', () => {
     expect((await gateway.ask(operator, 'DELETE', `/api/sessions/${id}`)).body.message).toMatch(/ended already/)
   })
 
-  it('is not what a HEAD request does', async () => {
+  it('is not performed by a HEAD request', async () => {
     const ann = newPerson()
     const [here, there] = [await signedIn(ann), await signedIn(ann)]
     const headers = { origin: gateway.url }

@@ -76,7 +76,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     headers: { 'content-type': 'application/json', ...headers },
   })
 
-describe('answers', () => {
+describe('responses', () => {
   it.each(['/v1/benchmark_jobs/bmj_1', '/v1/benchmark_jobs', '/v1/benchmark_runs/bmr_1', '/v1/benchmarks/runs/bmr_1'])(
     'of %s contain no secret values',
     async (path) => {

@@ -86,7 +86,7 @@ describe('forwarded requests', () => {
     for (const { method, path } of open) {
       const before = recorded.length
       await ask(`/api${path.replace(/:\w+/g, 'some_id')}`, { method })
-      // The account is asked for by the recorder's own route, which records nothing.
+      // The recorder has its own route for the account, which records nothing.
       if (path !== '/v1/accounts/me') expect(recorded.length, `${method} ${path}`).toBe(before + 1)
     }
   })

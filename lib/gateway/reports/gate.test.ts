@@ -48,7 +48,7 @@ it('is non-inferior if the lower end of the 95% CI is above -margin', () => {
   )
 })
 
-it('turns around where lower is better, and names the unit of cost and time', () => {
+it('is reversed where lower is better, and names the unit of cost and time', () => {
   const kinds = ['no_regression', 'superior'] as const
   const lower = (kind: GateKind, margin: number | null, runs: typeof worse) =>
     judge(kind, margin, runs, [], { direction: 'lower', metric: '@cost_usd' }).gate

@@ -62,7 +62,7 @@ it('calls a regression possible only if it exceeds the standard error', () => {
   expect(reportOf([1], [0]).points.map(stepOf)).toEqual(['first', 'worse'])
 })
 
-it('tells significant from possible regressions', () => {
+it('distinguishes significant from possible regressions', () => {
   const report = reportOf(eight(0.5), eight(1), eight(0), [...eight(0).slice(1), 0.5], [...eight(0).slice(1), 0.5])
   expect(report.points.map(stepOf)).toEqual(['first', 'better', 'regression', 'slightly_better', 'same'])
   expect(trendVerdict(report).more).toEqual(['4 changes: 1 significant regression, 0 possible.'])

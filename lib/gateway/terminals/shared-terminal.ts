@@ -243,14 +243,14 @@ export class SharedTerminal implements OpenTerminal {
 
   #reset(): void {
     this.#output.reset()
-    for (const viewer of this.#people.all) viewer.showAnew()
+    for (const viewer of this.#people.all) viewer.redraw()
     // Makes the prompt or running program redraw.
     this.#size.nudge()
   }
 
   #clearScrollback(): void {
     this.#output.clearScrollback()
-    for (const viewer of this.#people.all) viewer.showAnew()
+    for (const viewer of this.#people.all) viewer.redraw()
   }
 
   #takeOver(viewer: Viewer): void {
@@ -442,7 +442,7 @@ export class SharedTerminal implements OpenTerminal {
     else closeViewers()
   }
 
-  /** Keeps the screen for returning pages, unless the devbox is gone or the session signed out. */
+  /** Keeps the screen for returning pages, unless the devbox no longer exists or the session signed out. */
   #failed({ closeCode, code, message }: Ending): void {
     this.#log(`gave up: ${code}`)
     const isHopeless = closeCode === terminalClose.devboxNotFound || closeCode === terminalClose.signedOut

@@ -145,7 +145,7 @@ export class Viewer {
   }
 
   /** Redraws the whole screen, which output alone can no longer reproduce. */
-  showAnew(): void {
+  redraw(): void {
     if (this.#phase === 'waiting') return
     this.#forgetSnapshot()
     this.#showAll()
@@ -168,7 +168,7 @@ export class Viewer {
     }
   }
 
-  /** Sends the requested snapshot and the output since; `since` is undefined if part of it is gone. */
+  /** Sends the requested snapshot and the output since; `since` is undefined if part of it is no longer buffered. */
   show({ bytes, offset, cols, rows, marks }: Snapshot, since: Uint8Array | undefined): void {
     if (!this.#snapshotRequested || !this.isOpen) return
     this.#isShort = !this.#fullSnapshotRequested

@@ -59,7 +59,7 @@ export class BenchmarkRuns {
     return this.#end(account, id, 'complete')
   }
 
-  /** Cancels unfinished scenario runs. Resolves when their devboxes are gone, or after 5 s. Throws 404 or 409. */
+  /** Cancels unfinished scenario runs. Resolves when their devboxes are shut down, or after 5 s. Throws 404 or 409. */
   cancel(account: string, id: string): Promise<BenchmarkRun> {
     return this.#end(account, id, 'cancel')
   }

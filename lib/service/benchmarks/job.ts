@@ -338,7 +338,7 @@ export class RunningJob {
     return lost.length < maxRepeats
   }
 
-  /** Resolves when the devbox is gone, or after 5 s; the trial keeps its slot until then. */
+  /** Resolves when the devbox is shut down, or after 5 s; the trial keeps its slot until then. */
   async #finish(
     id: string,
     { state, failure_reason, result, rewards, warnings, environment_differs, engine, agent_record }: TrialEnd,

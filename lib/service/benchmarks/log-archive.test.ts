@@ -216,7 +216,7 @@ describe('the archive of a benchmark run', () => {
     ])
   })
 
-  it('is the same bytes each time', async () => {
+  it('is byte-identical each time', async () => {
     put('runs/scr_1/b')
     put('runs/scr_1/a')
     const make = async () => buffer(await archives([run('scr_1')], { benchmarkRun }).ofBenchmarkRun('bmr_1'))

@@ -237,7 +237,7 @@ export class ScenarioRuns {
     return this.get(account, id)
   }
 
-  /** Ends a run and shuts down its devbox. Resolves when that is gone, or after 5 s. */
+  /** Ends a run and shuts down its devbox. Resolves when that is done, or after 5 s. */
   async end(id: string, event: EndingEvent, ending: Ending = {}): Promise<void> {
     this.endNow(id, event, ending)
     await this.released([id])

@@ -189,7 +189,7 @@ describe.runIf(isIsolated)('a blueprint built on this host', () => {
     })
   })
 
-  it('fails for an image that this host is not', async () => {
+  it('fails for an image that this host cannot stand in for', async () => {
     expect((await build({ dockerfile: 'FROM example.com/team/app:1' })).failure_message).toBe(
       "FROM example.com/team/app:1: this host doesn't have the image; start a container engine to build this image",
     )

@@ -134,7 +134,7 @@ describe('backup and restore', () => {
     await client.devboxes.shutdown({ params: { id } })
   })
 
-  it('refuse what would overwrite data or is no backup', async () => {
+  it('refuse to overwrite data and to read a file that is not a backup', async () => {
     await serve(path('service'))
     const backUp = (file: string, dataDir = path('service')) => command('backup', file, '--data-dir', dataDir)
     expect((await backUp(path('all.tar'))).code).toBe(0)

@@ -176,7 +176,7 @@ describe.runIf(runsLongSwarmTests)('a cluster', () => {
     await shutDown(saved, unsaved)
   })
 
-  it('serves running devboxes while the manager is away', async () => {
+  it('serves running devboxes while the manager is unavailable', async () => {
     const [, node] = swarm.nodes
     const [id, unreachable] = [await devboxOn(node), await devboxOn(swarm.manager)]
     await service.run(unreachable, 'echo kept >~/file')

@@ -439,7 +439,7 @@ export class Devboxes {
     return this.get(account, id)
   }
 
-  /** Resolves when processes and disk are gone. Throws 409 during a snapshot, which `force` cancels. */
+  /** Resolves when processes have ended and the disk is deleted. Throws 409 during a snapshot, which `force` cancels. */
   async shutdown(account: string, id: string, { force }: { force: boolean }): Promise<Devbox> {
     const { snapshots } = this.#options
     const hasDisk = keepsDisk(this.get(account, id))

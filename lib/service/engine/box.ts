@@ -126,7 +126,7 @@ export interface ImageRun extends ContainerRun {
   /** Service containers of the devbox. They and their volumes end with it. */
   services?: readonly ServiceRun[]
   dependsOn?: readonly Dependency[]
-  /** Networks of `services` without a way out. */
+  /** Networks of `services` without external access. */
   internalNetworks?: readonly string[]
 }
 
@@ -311,9 +311,9 @@ export interface Command {
 export interface Survivors {
   /** Ends what was started under other names, or without one. Call before anything else. */
   keepOnly(holds: readonly string[]): Promise<void>
-  /** Its output from these offsets on. Undefined if it is gone. */
+  /** Its output from these offsets on. Undefined if it no longer exists. */
   process(hold: string, from: { stdout: number; stderr: number }): Promise<BoxProcess | undefined>
-  /** Resolves once the latest output has been repeated. Undefined if it is gone. */
+  /** Resolves once the latest output has been repeated. Undefined if it no longer exists. */
   terminal(hold: string, events: TerminalEvents): Promise<BoxTerminal | undefined>
 }
 

@@ -1,2 +1,2 @@
-/** The node went away while a devbox started. */
+/** The node was lost while a devbox started. */
 export class NodeLost extends Error {}

@@ -4,7 +4,7 @@ import type { FieldProblem } from '#lib/contract/query-string.ts'
 interface ErrorDetails {
   field?: string
   retryAfterSeconds?: number
-  /** Tells public clients whether to retry. By default they retry 408, 409, 429 and 5xx. */
+  /** Whether public clients should retry. By default they retry 408, 409, 429 and 5xx. */
   shouldRetry?: boolean
   allow?: readonly string[]
   cause?: unknown

@@ -150,7 +150,7 @@ describe('a Harbor job', () => {
     )
   })
 
-  it('sums up usage over steps, and uses the exception of the last', async () => {
+  it('sums usage over steps, and uses the exception of the last', async () => {
     const used = (n_input_tokens: number, cost_usd: number | null) => ({ n_input_tokens, n_output_tokens: 1, cost_usd })
     const more = (...step_results: object[]) => ({ agent_result: null, verifier_result: null, step_results })
     const { job } = await imported(

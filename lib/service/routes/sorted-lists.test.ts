@@ -39,7 +39,7 @@ it('200 for every sort field of every list, and 400 for another', async () => {
   }
 })
 
-it('200 in the order asked for, continued after a row', async () => {
+it('200 in the requested order, continued after a row', async () => {
   const { devboxes } = service.client
   for (const name of ['sorted b', 'sorted C', 'sorted a']) await devboxes.create({ body: { name } })
   const list = (query: object) => devboxes.list({ query: { search: 'sorted', sort: 'name', ...query } })

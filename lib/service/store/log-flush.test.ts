@@ -45,7 +45,7 @@ describe.skipIf(!disk)('a service on a slow disk (needs a C compiler)', () => {
     return { state, done }
   }
 
-  it('answers reads during a flush, and a write only after it', async () => {
+  it('serves reads during a flush, and responds to a write only after it', async () => {
     const { client } = service
     const { state, done } = await held(() => client.axons.create({ body: { name: 'first' } }))
     for (let i = 0; i < 20; i++) await client.axons.list()

@@ -113,7 +113,7 @@ describe('a sorted list', () => {
     }
   })
 
-  it('rejects a field that is no column', () => {
+  it('rejects a field that is not a column', () => {
     const table = open()
     expect(() => sorted(table, '1; DROP TABLE scenarios', 'asc')).toThrow('No sort field')
   })

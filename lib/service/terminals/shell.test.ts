@@ -89,7 +89,7 @@ describeInEachBox('a shell under isolation', (isolation) => {
     return terminal
   }
 
-  it('knows the name of its terminal', async () => {
+  it('reports the name of its terminal', async () => {
     const { type, shows, socket } = await openPrompt()
     type('echo "name: $(tty)."; ps -o tty= -p $$\r')
     const [, name] = await shows(/name: (\/dev\/pts\/\d+)\.\r\n(?:.*\n)*pts\/\d+\r\n/)

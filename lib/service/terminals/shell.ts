@@ -81,10 +81,10 @@ export class Shell {
     return shell
   }
 
-  /** Continues the shell of an earlier service. Undefined if it is gone. */
+  /** Continues the shell of an earlier service. Undefined if it no longer exists. */
   static async resume(id: string, key: SessionKey, devbox: RunningDevbox, onEnd: () => void) {
     const shell = new Shell(id, key, devbox, defaultSize, onEnd)
-    // Its client comes back to this service, and learns of an exit.
+    // Its client reconnects to this service, and is informed of an exit.
     shell.#disconnectedAt = Number.POSITIVE_INFINITY
     const terminal = await devbox.box.survivors?.terminal(holdOf(id), {
       ...shell.#events,

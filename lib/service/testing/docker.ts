@@ -47,7 +47,7 @@ export class TestDocker {
     return existsSync(file) ? readFileSync(file, 'utf8') : ''
   }
 
-  /** Kills the engine. It stays away until `revive`. */
+  /** Kills the engine. It stays down until `revive`. */
   kill(): void {
     writeFileSync(join(this.folder, 'pause'), '')
     process.kill(Number(readFileSync(join(this.folder, 'daemon'), 'utf8')), 'SIGKILL')

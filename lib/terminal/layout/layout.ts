@@ -148,8 +148,8 @@ export const splitOf = (
 
 /** Integer percentages that add up to 100. Parts without a value share the rest. */
 export const sharesOf = (given: readonly (number | undefined)[]): number[] => {
-  const told = given.reduce<number>((sum, share) => sum + (share ?? 0), 0)
-  const left = (100 - told) / given.filter((share) => share === undefined).length
+  const assigned = given.reduce<number>((sum, share) => sum + (share ?? 0), 0)
+  const left = (100 - assigned) / given.filter((share) => share === undefined).length
   const wished = given.map((share) => Math.max(minShare, share ?? left))
   const total = wished.reduce((sum, share) => sum + share, 0)
   const shares = wished.map((share) => Math.max(minShare, Math.round((share * 100) / total)))

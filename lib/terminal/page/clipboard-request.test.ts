@@ -20,7 +20,10 @@ describe('a clipboard request', () => {
     expect(at(maxClipboardBytes + 3)).toEqual({ kind: 'too_large', sizeBytes: expect.any(Number) })
   })
 
-  it.each(['c;?', ';?', '', 'c', 'p;YQ==', 'x;YQ==', 'c;', 'c;!!', 'c;YQ=', ';;YQ=='])('is none: %s', (data) => {
-    expect(clipboardRequest(data)).toBeNull()
-  })
+  it.each(['c;?', ';?', '', 'c', 'p;YQ==', 'x;YQ==', 'c;', 'c;!!', 'c;YQ=', ';;YQ=='])(
+    'is not recognized in %j',
+    (data) => {
+      expect(clipboardRequest(data)).toBeNull()
+    },
+  )
 })

@@ -26,7 +26,7 @@ const remembered = 5
 export class TerminalPulse {
   readonly #options: Options
   #rounds: { consoleMs: number; serviceMs: number | null }[] = []
-  #asked: { id: number; atMs: number } | undefined
+  #pendingPing: { id: number; atMs: number } | undefined
   #heardMs = performance.now()
   #lastId = 0
   #first: ReturnType<typeof setTimeout> | undefined
@@ -52,13 +52,13 @@ export class TerminalPulse {
     clearTimeout(this.#first)
     clearInterval(this.#beat)
     clearTimeout(this.#deadline)
-    this.#asked = undefined
+    this.#pendingPing = undefined
   }
 
   probe() {
-    if (this.#asked) return
+    if (this.#pendingPing) return
     const atMs = performance.now()
-    this.#asked = { id: ++this.#lastId, atMs }
+    this.#pendingPing = { id: ++this.#lastId, atMs }
     this.#options.send(this.#lastId)
     this.#expect(atMs)
   }
@@ -72,15 +72,15 @@ export class TerminalPulse {
   }
 
   answered(id: number, serviceMs: number | null) {
-    if (id !== this.#asked?.id) return
-    const consoleMs = performance.now() - this.#asked.atMs
-    this.#asked = undefined
+    if (id !== this.#pendingPing?.id) return
+    const consoleMs = performance.now() - this.#pendingPing.atMs
+    this.#pendingPing = undefined
     clearTimeout(this.#deadline)
     this.#rounds = [...this.#rounds, { consoleMs, serviceMs }].slice(-remembered)
-    const told = this.#rounds.flatMap((round) => round.serviceMs ?? [])
+    const serviceTimes = this.#rounds.flatMap((round) => round.serviceMs ?? [])
     this.#options.measured({
       consoleMs: median(this.#rounds.map((round) => round.consoleMs)),
-      serviceMs: told.length > 0 ? median(told) : null,
+      serviceMs: serviceTimes.length > 0 ? median(serviceTimes) : null,
       atMs: serviceNow(),
     })
   }

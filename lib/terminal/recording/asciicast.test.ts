@@ -19,7 +19,7 @@ describe('a recording', () => {
     })
   })
 
-  it.each(['', 'PK\u0003', '{"version":"2"}', '[]', 'null'])('is refused when it is none: %j', (text) => {
+  it.each(['', 'PK\u0003', '{"version":"2"}', '[]', 'null'])('is rejected if it is invalid: %j', (text) => {
     expect(() => parseCast(text)).toThrow('Not an asciicast recording')
   })
 

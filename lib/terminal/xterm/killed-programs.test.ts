@@ -39,7 +39,7 @@ describe('when the prompt returns', () => {
     ['insertion', '4h'],
     ['scroll region', '2;4r'],
     ['held frame', '?2026;25l'],
-  ])('a killed program has left no %s', (_, sequence) => {
+  ])('a killed program leaves no %s', (_, sequence) => {
     const after = open(command, `${esc}7${esc}[${sequence}${esc}8`, 'Killed\r\n', end, prompt)
     expect({ ...after, lines: [], cursor: [] }).toEqual({ ...plain, lines: [], cursor: [] })
     expect(after.lines.filter(Boolean)).toEqual(['$ python3 tui.py', 'Killed'])

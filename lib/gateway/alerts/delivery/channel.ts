@@ -3,7 +3,7 @@ import type { Message } from './outbox.ts'
 import type { ReceiverSettings } from './receiver-fields.ts'
 
 export const deliveryTimes = {
-  /** Alerts with the same event share a message while each follows the last within this time: chats limit rates. */
+  /** Alerts with the same event share a message if each follows the previous one within this time: chats limit rates. */
   batchMs: 1_000,
   maxBatchMs: 10_000,
   timeoutMs: 10_000,

@@ -20,7 +20,7 @@ it('takes the last number or the sum from JSON lines', () => {
   expect(usageByRule(rule({ take: 'sum', input: [{ path: 'a.b' }] }), text).n_input_tokens).toBe(6)
 })
 
-it('adds up several paths, and every key of a star', () => {
+it('sums several paths, and every key that a star matches', () => {
   const text = JSON.stringify({ models: { x: { in: 2 }, y: { in: 3 } }, more: 10 })
   const usage = usageByRule(rule({ take: 'sum', input: [{ path: 'models.*.in' }, { path: 'more' }] }), text)
   expect(usage.n_input_tokens).toBe(15)
@@ -72,7 +72,7 @@ it('does not block while it reads a trajectory', async () => {
   expect(await readTrajectory('{"steps": [')).toBeUndefined()
 })
 
-it('does not sum up unknown numbers', () => {
+it('does not sum unknown numbers', () => {
   const one = { n_input_tokens: 1, n_cache_tokens: 1, n_output_tokens: 1, cost_usd: null, unknown_because: null }
   expect(sumOfUsages([one, { ...one, n_cache_tokens: null }])).toMatchObject({
     n_input_tokens: 2,

@@ -383,7 +383,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
       expect(await engine.disks.hasSnapshot(snapshotId)).toBe(false)
     })
 
-    it('outlasts the layers that the engine allows, with owners, modes and the configuration of its image', async () => {
+    it('survives more commits than the engine allows layers, with owners, modes and the configuration of its image', async () => {
       const image = await deepImage('deep')
       const signal = new AbortController().signal
       let origin: BoxSpec['origin'] = { kind: 'image', image }

@@ -28,7 +28,7 @@ export interface HoldEvents {
   connected?(state: HoldState): void
   output(stream: number, bytes: Buffer): void
   streamEnded(stream: number): void
-  /** Undefined if the holder is gone. */
+  /** Undefined if the holder has ended. */
   exited(exit: HoldExit | undefined): void
 }
 

@@ -20,7 +20,7 @@ const writtenFolders = ['/etc', '/home', '/run', '/tmp']
 export const createFactReader = (api: EngineApi) => {
   const known = new Map<string, Promise<ImageFacts>>()
   const read = (imageId: string, containerId: string): Promise<ImageFacts> => {
-    // The other container may be gone by now.
+    // The other container may have been removed by now.
     const found = known.get(imageId)?.catch(() => read(imageId, containerId))
     if (found) return found
     const reading = readFacts(api, containerId)

@@ -57,7 +57,7 @@ export class Services {
         Name: this.#prefix + name,
         CheckDuplicate: true,
         Labels: names.labels,
-        // An overlay with a way out would also reach the nodes.
+        // An overlay with external access would also reach the nodes.
         ...(manager ? { Driver: 'overlay', Attachable: true, Internal: true } : { Internal: isInternal }),
       }
       await (manager ?? api).json('POST', '/networks/create', { body }).catch((error: unknown) => {

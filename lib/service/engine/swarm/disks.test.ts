@@ -122,7 +122,7 @@ describe.runIf(runsLongSwarmTests)('disks in a swarm', () => {
     await expect.poll(() => leftovers()).toEqual([])
   })
 
-  it('stay on their nodes while the registry is away', async () => {
+  it('stay on their nodes while the registry is unavailable', async () => {
     const { client } = service
     const id = await devbox()
     await service.run(id, 'echo kept >~/kept')

@@ -25,7 +25,7 @@ interface Continued {
 
 export interface SwarmDisks extends Disks {
   save: NonNullable<Disks['save']>
-  /** Whether a new container can have the disk. Rejects with `unavailable` while the registry is away. */
+  /** Whether a new container can have the disk. Rejects with `unavailable` while the registry is unavailable. */
   isSaved(devboxId: string): Promise<boolean>
   ofSnapshot(snapshotId: string): Promise<SavedImage | undefined>
   /** Takes over the disk of a devbox that has run, and removes its old container. */

@@ -67,7 +67,7 @@ export const createSavedImages = ({ nodes, unreachable, registry, prefix, servic
     }
   }
 
-  /** Made without a registry, or while it was away. */
+  /** Made without a registry, or while it was unavailable. */
   const onNode = async (name: string): Promise<SavedImage | undefined> => {
     const { local, unpushed } = partsOf(name)
     const all = nodes()

@@ -27,8 +27,8 @@ const removalPollMs = 500
 const maxRemovals = 40
 
 /**
- * Service containers of a devbox. They run on its node without a service in the swarm, in overlays that have no
- * way out.
+ * Service containers of a devbox. They run on its node without a service in the swarm, in overlays without
+ * external access.
  */
 export const createServicesBeside = ({ manager, serviceId, reference, credentialsOf }: Options) => {
   const filters = { label: [`devdeck.service=${serviceId}`, 'devdeck.beside'] }

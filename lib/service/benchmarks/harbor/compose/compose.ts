@@ -25,7 +25,7 @@ export interface Compose {
   main: ContainerRun & Pick<ComposeService, 'build' | 'image' | 'dependsOn'>
   /** All but `main`. */
   services: ComposeService[]
-  /** Networks without a way out. */
+  /** Networks without external access. */
   internalNetworks: string[]
 }
 
