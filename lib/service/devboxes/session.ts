@@ -112,6 +112,7 @@ export class DevboxSession {
   #env: Record<string, string> = {}
   #box: Box | undefined
   #isTakingOver = false
+  #isDetached = false
   #started: Promise<void> = Promise.resolve()
   #uses = 0
   #lastUsedMs = Date.now()
@@ -280,9 +281,11 @@ export class DevboxSession {
   /** Continues what an earlier service left running. Undefined if there is nothing. */
   takeOver(): Promise<RunningDevbox | undefined> {
     const taken = this.#takeOver().catch((error: unknown) => {
-      if (!this.stopped.aborted) logFailure(`Could not continue devbox ${this.id}`)(error)
-      this.#box?.detach?.()
-      this.#box = undefined
+      if (!this.stopped.aborted) {
+        logFailure(`Could not continue devbox ${this.id}`)(error)
+        this.#box?.detach?.()
+        this.#box = undefined
+      } else if (this.#isDetached) this.#box?.detach?.()
       return undefined
     })
     this.#started = taken.then(() => undefined)
@@ -304,6 +307,7 @@ export class DevboxSession {
     if (!found?.survivors) return undefined
     this.#box = found
     this.#isTakingOver = true
+    this.stopped.throwIfAborted()
     this.#env = this.#readEnv(spec)
     const running = this.#runningIn(found)
     await found.survivors.keepOnly([...executions.holds(this.id), ...terminals.holds(this.id), entrypointHold])
@@ -329,6 +333,7 @@ export class DevboxSession {
 
   /** Call after `finish`. */
   detach(): void {
+    this.#isDetached = true
     this.#box?.detach?.()
   }
 

@@ -93,7 +93,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       logError({ level: 'warn', message })
     }
     await removeServices(api, serviceId, (devboxId) => !isActive(devboxId))
-    if (containers.length === 0 && starting.size === 0) await removeNetworks()
+    if (containers.length === 0 && starting.size === 0 && boxes.size === 0) await removeNetworks()
   }
 
   const removeNetworks = async () => {
@@ -373,6 +373,11 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     try {
       const facts = await readFacts(Id, containerId)
       const box = await openBox(spec, { containerId, image: { Id, Config }, facts, proxy })
+      // Its end wasn't noticed before.
+      if (!(await inspect(containerId)).State.Running) {
+        box.detach()
+        return undefined
+      }
       await openNetwork(spec, box, { proxy, hasServices: false })
       return box
     } catch (error) {
@@ -396,8 +401,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       kept?.add(spec.devboxId)
       left.delete(spec.devboxId)
       starting.add(spec.devboxId)
-      const proxy = await openProxy(spec, report)
+      let proxy: EgressProxy | undefined
       try {
+        proxy = await openProxy(spec, report)
         return await start(spec, proxy)
       } catch (error) {
         await proxy?.end()
@@ -426,7 +432,9 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     },
     async close() {
       events.close()
-      await Promise.all([...boxes.values()].map((box) => box.stop().catch(logFailure('Could not stop a container'))))
+      // The next service adopts the others.
+      const stopping = [...boxes.values()].filter(({ devboxId }) => !left.has(devboxId))
+      await Promise.all(stopping.map((box) => box.stop().catch(logFailure('Could not stop a container'))))
       if ((await listContainers().catch(() => undefined))?.length === 0) await removeNetworks()
       else egress.close()
     },

@@ -62,7 +62,7 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
       signal: new AbortController().signal,
       ...more,
     }
-    return { devboxId, box: await engine.start(spec, () => undefined) }
+    return { devboxId: spec.devboxId, spec, box: await engine.start(spec, () => undefined) }
   }
   const outputOf = async (box: Box, script: string) =>
     text((await box.start({ argv: [box.shell, '-c', script], env: {} })).stdout)
@@ -78,17 +78,19 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
     const list = line.hold(/^GET \/containers\/json\?/, 'response')
     line.cut()
     await list.held
-    const { box } = await start()
+    const { box } = await start({ network: { hostnames: ['allowed.example'] } })
     const services = line.hold(/^GET \/containers\/json\?/, 'request')
     list.release()
     await services.held
     const service = { name: 'beside', image: 'base', command: ['sleep', '1000'], dependsOn: [] }
     const run = { asImage: true, command: ['sleep', '1000'], services: [service] } as const
     await start({ network: 'public', origin: { kind: 'image', image: 'base', run } })
-    const last = line.hold(/^GET \/volumes\?/, 'response')
+    // Of the step after `reconcile`.
+    const last = line.hold(/^GET \/containers\/json\?/, 'request')
     services.release()
     await last.held
-    expect(await outputOf(box, 'echo runs')).toBe('runs\n')
+    const dialProxy = `exec 3<>"/dev/tcp/\${HTTP_PROXY:7:-6}/\${HTTP_PROXY##*:}" && echo connected`
+    expect(await outputOf(box, dialProxy)).toBe('connected\n')
     expect(await containers('devdeck.devbox')).toEqual(['running', 'running'])
     expect(await containers('devdeck.beside')).toEqual(['running'])
     last.release()
@@ -104,5 +106,40 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
     await engine.disks.remove(devboxId)
     last.release()
     await expect.poll(() => containers('devdeck.devbox')).toEqual([])
+  })
+  it('removes a devbox that could not start again', async () => {
+    const { devboxId, box } = await start()
+    await box.stop()
+    line.cut({ stays: true })
+    await expect(start({ devboxId, hasRun: true, network: { hostnames: [] } })).rejects.toThrow("can't be reached")
+    await engine.disks.remove(devboxId)
+    line.restore()
+    await expect.poll(() => containers('devdeck.devbox')).toEqual([])
+  })
+
+  it('starts a devbox again that ended while it was adopted', async () => {
+    const { spec, box } = await start()
+    box.detach?.()
+    const found = line.hold(/^GET \/containers\/devdeck-[^/]+\/json/, 'response')
+    const adopted = engine.adopt?.(spec, () => undefined)
+    await found.held
+    await docker.api.json('POST', `/containers/devdeck-${serviceId.slice(0, 12)}-${spec.devboxId}/kill`)
+    await expect.poll(() => containers('devdeck.devbox')).toEqual(['exited'])
+    found.release()
+    expect(await adopted).toBeUndefined()
+  })
+  it('leaves a devbox running whose adoption has not finished when it closes', async () => {
+    const { spec, box } = await start({ network: 'public' })
+    box.detach?.()
+    const left = new Set([spec.devboxId])
+    const next = createContainerEngine({ address: parseEngineAddress(line.url, {}), serviceId, defaultImage: 'base' })
+    await next.recover(left, () => true, left)
+    const opened = line.hold(/^GET \/containers\/[0-9a-f]{64}\/json/, 'request')
+    const adopted = next.adopt?.(spec, () => undefined)
+    await opened.held
+    await next.close()
+    expect(await containers('devdeck.devbox')).toEqual(['running'])
+    opened.release()
+    await adopted
   })
 })

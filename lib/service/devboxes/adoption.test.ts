@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
+import { type EngineLine, openEngineLine } from '#lib/service/testing/engine-line.ts'
+import { hasDocker } from '#lib/service/testing/has-docker.ts'
+import { startService, type TestService } from '#lib/service/testing/service.ts'
+
+describe.skipIf(!hasDocker)('a devbox that kept running', () => {
+  let docker: TestDocker
+  let line: EngineLine
+  let service: TestService
+
+  beforeEach(async () => {
+    docker = await sharedDocker()
+    line = await openEngineLine(docker.folder)
+    service = await startService({ isolation: 'container', engine: line.url, image: await docker.image('base') })
+  })
+  afterEach(async () => {
+    await service.close()
+    await line.close()
+  })
+
+  it('stops if it is suspended before the service has continued it', async () => {
+    const id = await service.devbox()
+    const found = line.hold(/^GET \/containers\/devdeck-[^/]+\/json/, 'response')
+    await service.restart()
+    await found.held
+    await service.client.devboxes.suspend({ params: { id } })
+    found.release()
+    await service.reach(id, 'suspended')
+    const filters = { label: [`devdeck.devbox=${id}`] }
+    const containers = await docker.api.json('GET', '/containers/json', { query: { all: true, filters } })
+    expect(containers).toMatchObject([{ State: 'exited' }])
+  })
+})
