@@ -172,7 +172,7 @@ const IsolationNotice = () => {
         onDismiss={dismiss}
       >
         Their processes have the same access as the service’s user. To isolate them, install bubblewrap and slirp4netns
-        and restart the service.
+        and restart the service, or start it with --isolation container, which requires a container engine.
       </Banner>
     </section>
   )
