@@ -119,7 +119,7 @@ test('a comparison shows its age while the service is down, and why a report cou
   await expect(page.getByText('This data is out of date')).toBeVisible()
   await page.getByRole('button', { name: 'Export' }).click()
   await page.getByRole('menuitem', { name: 'JSON' }).click()
-  await expect(page.getByText('Could not save comparison.json')).toBeVisible()
+  await expect(page.getByText("Couldn't save comparison.json")).toBeVisible()
   await expect(page.getByRole('row', { name: /solver/ })).toContainText('1.000 (n = 1)')
   await front.stop()
 })

@@ -38,7 +38,7 @@ export const ReportActions = ({ name, shared, url, tables = [], isLoaded }: Repo
   const save = (from: string, file: string) =>
     read(from)
       .then(async (report) => (await import('#lib/browser/lists/export.ts')).saveFile(report, file))
-      .catch(toast.failed(`Could not save ${file}`))
+      .catch(toast.failed(`Couldn't save ${file}`))
   const csvs = tables.map((table) => [csvNames[table], `${name}-${table}.csv`, url('csv', table)] as const)
   const csv = ['CSV', `${name}.csv`, url('csv')] as const
   const files = [
@@ -50,7 +50,7 @@ export const ReportActions = ({ name, shared, url, tables = [], isLoaded }: Repo
   const copyMarkdown = () =>
     read(url('md'))
       .then(async (markdown) => copy(`${await markdown.text()}\n<${location.href}>\n`))
-      .catch(toast.failed(`Could not copy the ${name}`))
+      .catch(toast.failed(`Couldn't copy the ${name}`))
   return (
     <PageActions className="contents">
       <DropdownMenu

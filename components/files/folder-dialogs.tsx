@@ -115,7 +115,7 @@ export const DeleteDialog = ({ devboxId, folder, entries, onDeleted, onClose }: 
               with everything in {only ? 'it' : 'them'}: <span role="status">{counted}</span>
             </>
           )}
-          . This cannot be undone.
+          . This can't be undone.
         </>
       }
       needs="executions.executeSync"

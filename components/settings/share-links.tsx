@@ -17,7 +17,7 @@ export const ShareLinkSettings = () => {
           ? 'Links are turned off on this console (DEVDECK_SHARES=off).'
           : "Public links to this account's benchmark reports. Create one with Share on a job, comparison or trend."}
       </p>
-      {error && !data && <ErrorState compact title="Could not load links" error={error} query={query} />}
+      {error && !data && <ErrorState compact title="Couldn't load links" error={error} query={query} />}
       {data && data.shares.length > 0 ? (
         <ShareLinks shares={data.shares} label="Share links" />
       ) : (

@@ -27,7 +27,7 @@ const StorageUse = () => {
       <h2 id="storage" className="text-lg font-medium">
         Storage
       </h2>
-      {error && !data && <ErrorState compact title="Could not load the storage" error={error} query={query} />}
+      {error && !data && <ErrorState compact title="Couldn't load the storage" error={error} query={query} />}
       {data ? <Use storage={data} /> : !error && <p className="text-muted">Loading…</p>}
     </section>
   )

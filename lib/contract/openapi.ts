@@ -70,7 +70,8 @@ const operation = (endpoint: Endpoint): Json => {
 const wordsOf = (name: string) =>
   name
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-    .replace(/^.|\b(api|mcp|ssh)\b/g, (match) => match.toUpperCase())
+    .replace('std in', 'stdin')
+    .replace(/^.|\b(api|mcp|pty|ssh)\b/g, (match) => match.toUpperCase())
 
 const requestContent = ({ bodyFormat }: Endpoint, schema: Json): Json => {
   if (bodyFormat !== 'multipart') return { 'application/json': { schema } }

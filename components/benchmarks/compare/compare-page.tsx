@@ -68,7 +68,7 @@ export const ComparePage = () => {
       tables={tablesOf(query.data)}
       loading="Comparing jobs"
       failed={{
-        title: 'Could not compare the jobs',
+        title: "Couldn't compare the jobs",
         action: (
           <>
             {others.length > 0 && others.length < ids.length && (

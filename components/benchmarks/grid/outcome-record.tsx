@@ -22,7 +22,7 @@ interface OutcomeRecordProps {
 
 export const OutcomeRecord = ({ runId, scenarioRunId, isActive }: OutcomeRecordProps) => {
   const { data, error } = useQuery(runLogQueries.list(runId, { isActive, isFollowed: isActive, staleAtMs: 0 }))
-  if (error) return <p className="text-muted">Could not load logs: {problemOf(error).message}</p>
+  if (error) return <p className="text-muted">Couldn't load logs: {problemOf(error).message}</p>
   const files = filesOfAttempt(data?.archive?.files ?? [], scenarioRunId)
   if (files.length === 0)
     return (
@@ -156,7 +156,7 @@ const LogEnd = ({ runId, logs }: { runId: string; logs: readonly AttemptFile[] }
         />
         <FileLink runId={runId} name="Whole file" path={log.file.path} />
       </div>
-      {error && <p className="text-muted">Could not load the log: {problemOf(error).message}</p>}
+      {error && <p className="text-muted">Couldn't load the log: {problemOf(error).message}</p>}
       {lines && (
         <ScrolledText key={log.file.path} max={tailBytes} ref={scrollToEnd}>
           {lines.slice(-tailLines).join('\n') || 'The file is empty.'}

@@ -267,7 +267,7 @@ const Outcome = ({ outcome, agent: { runId, state }, attempts }: OutcomeProps) =
             )}
           </span>
           {run.error && (
-            <span className="text-muted">Could not load the scenario run: {problemOf(run.error).message}</span>
+            <span className="text-muted">Couldn't load the scenario run: {problemOf(run.error).message}</span>
           )}
         </Fact>
       </Facts>
@@ -331,7 +331,7 @@ const Instruction = ({ scenarioId }: { scenarioId: string }) => {
         </ScrolledText>
       ) : (
         <p className="text-muted">
-          {scenario.error ? `Could not load the scenario: ${problemOf(scenario.error).message}` : 'Loading scenario…'}
+          {scenario.error ? `Couldn't load the scenario: ${problemOf(scenario.error).message}` : 'Loading scenario…'}
         </p>
       )}
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
@@ -376,7 +376,7 @@ const TrajectorySection = ({ runId, path }: { runId: string; path: string }) => 
       </div>
       {isShown && error && (
         <p role="alert" className="text-muted">
-          Could not open the trajectory: {problemOf(error).message}
+          Couldn't open the trajectory: {problemOf(error).message}
         </p>
       )}
       {isShown && data === null && <p className="text-muted">Not an ATIF trajectory: the file has no list of steps.</p>}

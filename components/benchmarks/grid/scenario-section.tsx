@@ -188,7 +188,7 @@ const attemptFilter = (
 }
 
 const MetadataStatus = ({ rows, known: query }: Pick<ScenarioSectionProps, 'rows' | 'known'>) => {
-  if (query.error) return `; could not load metadata: ${query.error.message}`
+  if (query.error) return `; couldn't load metadata: ${query.error.message}`
   if (!query.data) return '; loading metadata…'
   const missing = rows.filter(({ metadata }) => metadata === null).length
   return missing > 0 && `; metadata unknown for ${formatCount(missing)} deleted scenarios`

@@ -346,7 +346,7 @@ const Consequence = ({ job, runs, byRun }: { job: BenchmarkJob; runs: number; by
         {total === null
           ? `${formatCount(finished)} finished trials keep their outcomes.`
           : `${formatCount(finished)} of ${formatCount(total)} trials are finished and keep their outcomes; the other ${formatCount(total - finished)} get no score.`}{' '}
-        This cannot be undone.
+        This can't be undone.
       </p>
       {byRun && <p>This service can't cancel a whole job, so its runs are canceled one by one.</p>}
     </>
@@ -366,7 +366,7 @@ const FollowButton = ({ job: { id } }: { job: BenchmarkJob }) => {
       busy={change.isPending}
       onClick={() =>
         change.mutate(id, {
-          onError: toast.failed(isFollowed ? 'Could not unfollow the job' : 'Could not follow the job'),
+          onError: toast.failed(isFollowed ? "Couldn't unfollow the job" : "Couldn't follow the job"),
         })
       }
     >

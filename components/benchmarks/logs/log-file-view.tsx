@@ -128,7 +128,7 @@ const Content = ({
   const field = useRef<HTMLInputElement>(null)
   if (!pieces)
     return error ? (
-      <ErrorState title="Could not open the file" error={error} query={query} />
+      <ErrorState title="Couldn't open the file" error={error} query={query} />
     ) : (
       <BoxedNote role="status">Loading file…</BoxedNote>
     )
@@ -202,7 +202,7 @@ const Content = ({
         />
       )}
       {error && !hasChanged ? (
-        <ErrorState compact title="Could not load the rest of the file" error={error} onRetry={fetchNextPage} />
+        <ErrorState compact title="Couldn't load the rest of the file" error={error} onRetry={fetchNextPage} />
       ) : (
         isCut && (
           <p className="flex flex-wrap items-center gap-3 text-sm text-attention">

@@ -37,7 +37,7 @@ export const RunLogs = ({ runId }: { runId: string }) => {
     if (!isActive) refresh()
   }
   if (list.error && !archive)
-    return <ErrorState title="Could not open the log archive" error={list.error} query={list} />
+    return <ErrorState title="Couldn't open the log archive" error={list.error} query={list} />
   if (!archive)
     return (
       <div className="mt-4">
@@ -74,7 +74,7 @@ export const RunLogs = ({ runId }: { runId: string }) => {
         </Button>
       </div>
       {list.error && (
-        <Banner tone="attention" role="alert" title="Could not refresh the archive">
+        <Banner tone="attention" role="alert" title="Couldn't refresh the archive">
           {problemOf(list.error).message}. Showing the previous version.
         </Banner>
       )}

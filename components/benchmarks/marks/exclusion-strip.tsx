@@ -110,7 +110,7 @@ export const RestoreButton = ({ exclusion: { id, scenario_name } }: { exclusion:
       className="print:hidden"
       needs="/api/judgment"
       busy={restore.isPending}
-      onClick={() => restore.mutate(id, { onError: toast.failed('Could not include it again') })}
+      onClick={() => restore.mutate(id, { onError: toast.failed("Couldn't include it again") })}
     >
       Include again
       <span className="sr-only">

@@ -110,7 +110,7 @@ const LabelLine = ({ label: { id, label, note, by, at_ms } }: { label: Label }) 
         label={`Remove label ${label}`}
         needs="/api/judgment"
         disabledReason={remove.isPending ? 'The label is being removed' : null}
-        onClick={() => remove.mutate(id, { onError: toast.failed('Could not remove the label') })}
+        onClick={() => remove.mutate(id, { onError: toast.failed("Couldn't remove the label") })}
       />
     </li>
   )

@@ -160,7 +160,7 @@ const TextDiff = ({ pair: { name, a, b }, ids }: Omit<FileRowProps, 'isFirst'>) 
         Too large to compare here: the limit is {formatBytes(maxDiffBytes)}. Download the log files to compare them.
       </p>
     )
-  if (error) return <p className="text-muted">Could not load the file: {problemOf(error).message}</p>
+  if (error) return <p className="text-muted">Couldn't load the file: {problemOf(error).message}</p>
   if (before.data === null || after.data === null) return <p className="text-muted">Binary file.</p>
   return lines ? <DiffView title={name} lines={lines} /> : <p className="text-muted">Loading file…</p>
 }

@@ -59,7 +59,7 @@ export const SideBySidePage = () => {
         </EmptyState>
       )
     if (failed)
-      return <ErrorState title="Could not load the jobs" error={failed.error} query={failed} action={allJobs} />
+      return <ErrorState title="Couldn't load the jobs" error={failed.error} query={failed} action={allJobs} />
     if (!jobA.data || !jobB.data) return <SkeletonRows columns={3} label="Loading both attempts" />
     return <Compared view={settled} change={change} a={a} b={b} jobA={jobA.data} jobB={jobB.data} />
   }

@@ -53,7 +53,7 @@ const useSteps = ({ outcome }: Side): { steps: Steps } | { note: string } => {
   if (!outcome) return { note: 'no attempt to compare.' }
   if (id === '') return { note: 'no logs, as setup failed before the scenario run started.' }
   if (paths.length === 0) return { note: 'the agent wrote no trajectory. Its log is compared below.' }
-  if (read.error) return { note: `could not open the trajectory: ${problemOf(read.error).message}` }
+  if (read.error) return { note: `couldn't open the trajectory: ${problemOf(read.error).message}` }
   if (read.isPending) return { note: 'loading trajectory…' }
   if (read.isUnreadable && read.steps.length === 0) return { note: 'the trajectory file has no list of steps.' }
   return { steps: read.steps }

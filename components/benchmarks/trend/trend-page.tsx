@@ -60,7 +60,7 @@ export const TrendPage = () => {
       url={(format) => trendAddress(trend, format)}
       loading="Loading jobs"
       failed={{
-        title: 'Could not load the trend',
+        title: "Couldn't load the trend",
         action: <ButtonLink href={paths.benchmarkJobs()}>All jobs</ButtonLink>,
       }}
     >
@@ -76,8 +76,7 @@ export const TrendPage = () => {
 
 const NoJob = ({ recent }: { recent: UseQueryResult }) => {
   const error = useShownError(recent)
-  if (error)
-    return <ErrorState title="Could not load jobs" error={error} recovers={isTransient(error)} query={recent} />
+  if (error) return <ErrorState title="Couldn't load jobs" error={error} recovers={isTransient(error)} query={recent} />
   if (recent.isPending) return <SkeletonRows columns={6} label="Loading jobs" />
   return (
     <EmptyState
