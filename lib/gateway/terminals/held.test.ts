@@ -97,6 +97,19 @@ describe('DELETE /api/terminals/{devbox_id}/{name}', () => {
     expect(await activityOf('removed')).toMatchObject([{ status: 204 }, { status: 204 }])
   })
 
+  it('returns 204 if the connection to the shell ends before the service has responded', async () => {
+    const other = await startConsole({ url: networkUrl })
+    const own = await other.signIn(service.key)
+    const path = `/api/terminals/${devboxId}/unanswered`
+    const page = new TestPage(other, `${path}?cols=81&rows=25`, { cookie: own })
+    await page.shows(/[$#] /)
+    network.muteAfter(/^POST \S+\/control/)
+    expect((await other.fetch(path, { method: 'DELETE', cookie: own })).status).toBe(204)
+    expect((await page.closed).code).toBe(terminalClose.shellEnded)
+    network.mend()
+    await other.close()
+  })
+
   it('is recorded in the activity, like an end requested by the writing page', async () => {
     const page = await open('asked', { agent: chrome })
     const watcher = await open('asked')

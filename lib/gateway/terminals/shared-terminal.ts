@@ -65,6 +65,7 @@ export class SharedTerminal implements OpenTerminal {
   /** False during a replay, whose queries were already answered. */
   #answers = false
   #ended = false
+  #hasExited = false
   readonly #end = Promise.withResolvers<void>()
   #restTimer: NodeJS.Timeout | undefined
   #blankTimer: NodeJS.Timeout | undefined
@@ -181,7 +182,8 @@ export class SharedTerminal implements OpenTerminal {
     clearTimeout(this.#restTimer)
     this.#link.wake()
     await Promise.race([this.#link.live(), late()])
-    const isClosed = await this.#control({ action: 'close' }, 'closed')
+    // The connection may end before the response arrives.
+    const isClosed = (await this.#control({ action: 'close' }, 'closed')) || this.#hasExited
     if (isClosed) await Promise.race([this.#end.promise, late()])
     else if (this.#people.isEmpty) this.#restAfter(registry().config.terminalGraceMs)
     return isClosed
@@ -432,6 +434,7 @@ export class SharedTerminal implements OpenTerminal {
   }
 
   #exited(exit: Exit): void {
+    this.#hasExited = true
     this.#log(`its shell has ended: ${exit.reason}`)
     const behind = this.#people.all.filter(({ isBehind }) => isBehind)
     const closeViewers = () => {

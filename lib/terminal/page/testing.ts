@@ -24,13 +24,18 @@ export class TestNetwork {
         far.destroy()
       })
     }
-    near.on('data', (bytes) => this.#isStalled || far.write(bytes))
-    far.on('data', (bytes) => this.#isStalled || this.#isMute || near.write(bytes))
+    let isUnanswered = false
+    near.on('data', (bytes) => {
+      isUnanswered ||= this.#unanswered?.test(bytes.toString('latin1')) ?? false
+      return this.#isStalled || far.write(bytes)
+    })
+    far.on('data', (bytes) => this.#isStalled || this.#isMute || isUnanswered || near.write(bytes))
   })
   readonly #target: () => string
   #isDown = false
   #isStalled = false
   #isMute = false
+  #unanswered: RegExp | undefined
 
   /** `target` is resolved for each connection. */
   constructor(target: () => string) {
@@ -63,7 +68,13 @@ export class TestNetwork {
     this.#isMute = true
   }
 
+  /** Delivers no more answers on a connection once it has sent such a request. */
+  muteAfter(request: RegExp) {
+    this.#unanswered = request
+  }
+
   mend() {
+    this.#unanswered = undefined
     this.#isDown = this.#isStalled = this.#isMute = false
   }
 
