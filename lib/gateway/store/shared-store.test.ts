@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { SharedStore } from './shared-store.ts'
 import { hasPostgres, startPostgres, type TestPostgres } from './testing-postgres.ts'
 
@@ -12,8 +14,8 @@ let postgres: TestPostgres
 const opened: SharedStore[] = []
 let n = 0
 
-const openConsole = async (name = 'notes', file?: string) => {
-  const store = new SharedStore(postgres.url, `http://console-${++n}`)
+const openConsole = async (name = 'notes', file?: string, url = postgres.url) => {
+  const store = new SharedStore(url, `http://console-${++n}`)
   opened.push(store)
   await store.open()
   const database = new DatabaseSync(':memory:')
@@ -60,6 +62,22 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     await Promise.all([a.store.stored(), b.store.stored()])
     await Promise.all([a.store.catchUp(), b.store.catchUp()])
     expect(a.all()).toEqual(b.all())
+  })
+
+  it('keeps a later change of another console that it receives before its own is confirmed', async () => {
+    const line = await openLine()
+    onTestFinished(line.close)
+    const [a, b] = [await openConsole('late', undefined, line.url), await openConsole('late')]
+    a.put('1', 'of a')
+    const commit = line.holdAnswerTo('COMMIT')
+    const stored = a.store.stored()
+    await commit.held
+    b.put('1', 'of b')
+    await b.store.stored()
+    await a.store.catchUp()
+    commit.release()
+    await stored
+    expect(a.all()).toEqual([{ id: '1', text: 'of b', size: 1 }])
   })
 
   it('stores what a console writes as it closes its databases', async () => {
@@ -167,3 +185,47 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     expect(a.store.problem).toBeUndefined()
   })
 })
+
+/** A connection to the server, which can hold the answer to a query. */
+const openLine = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'devdeck-line-'))
+  let query: string | undefined
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const server = createServer((near) => {
+    const far = connect(join(postgres.folder, '.s.PGSQL.5432'))
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      from.on('error', () => undefined).on('close', () => to.destroy())
+    let isHeld = false
+    near.on('data', (chunk) => {
+      if (query !== undefined && chunk.includes(query)) {
+        isHeld = true
+        query = undefined
+      }
+      far.write(chunk)
+    })
+    far.on('data', async (chunk) => {
+      if (isHeld) {
+        held.resolve()
+        await released.promise
+      }
+      near.write(chunk)
+    })
+  }).listen(join(folder, '.s.PGSQL.5432'))
+  await once(server, 'listening')
+  return {
+    url: `postgres://devdeck@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    holdAnswerTo(text: string) {
+      query = text
+      return { held: held.promise, release: () => released.resolve() }
+    },
+    async close() {
+      server.close()
+      await once(server, 'close')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -41,6 +41,8 @@ export class SharedStore implements CurrentStore {
   #change = 0
   /** Read from the databases but not stored yet. */
   #unstored = new Map<string, SharedRow>()
+  /** Changes by other consoles to rows that this console is about to store. */
+  readonly #skipped = new Map<string, ChangedRow>()
   #flushing: Promise<string[]> | undefined
   #catchingUp: Promise<void> | undefined
   #isScheduled = false
@@ -175,17 +177,19 @@ export class SharedStore implements CurrentStore {
   async #write(): Promise<string[]> {
     const rows = [...this.#unstored.values()].slice(0, rowsPerStatement)
     if (rows.length === 0) return []
+    let written: readonly Omit<ChangedRow, 'row'>[]
     try {
       const client = await this.#pool.connect()
       try {
         await client.query('BEGIN')
         await client.query('SELECT pg_advisory_xact_lock($1)', [writing])
-        await client.query(
+        const result = await client.query<Omit<ChangedRow, 'row'>>(
           `INSERT INTO devdeck_rows (store, tbl, key, "row", change)
            SELECT s, t, k, r::json, nextval('devdeck_changes')
            FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS u (s, t, k, r)
            ON CONFLICT (store, tbl, key)
-           DO UPDATE SET "row" = excluded."row", change = excluded.change, changed_at = now()`,
+           DO UPDATE SET "row" = excluded."row", change = excluded.change, changed_at = now()
+           RETURNING store, tbl, key, change`,
           [
             rows.map(({ store }) => store),
             rows.map(({ tbl }) => tbl),
@@ -193,6 +197,7 @@ export class SharedStore implements CurrentStore {
             rows.map(({ row }) => row),
           ],
         )
+        written = result.rows
         await client.query('NOTIFY devdeck_changes')
         await client.query('COMMIT')
         client.release()
@@ -205,15 +210,23 @@ export class SharedStore implements CurrentStore {
       throw error
     }
     this.#worked()
-    // A row that has changed again since then is another object.
-    for (const row of rows) if (this.#unstored.get(rowId(row)) === row) this.#unstored.delete(rowId(row))
+    const changes = new Map(written.map((each) => [rowId(each), Number(each.change)]))
+    for (const row of rows) {
+      const id = rowId(row)
+      // A row that has changed again since then is another object.
+      if (this.#unstored.get(id) !== row) continue
+      this.#unstored.delete(id)
+      const skipped = this.#skipped.get(id)
+      this.#skipped.delete(id)
+      if (skipped && Number(skipped.change) > (changes.get(id) ?? 0)) this.#apply(row.store, [skipped])
+    }
     if (this.#unstored.size > 0) this.#schedule()
     return rows.map(rowId)
   }
 
   async #readChanges(): Promise<void> {
     for (let isMore = true; isMore; ) {
-      const { rows } = await this.#pool.query<SharedRow & { change: string }>(
+      const { rows } = await this.#pool.query<ChangedRow>(
         `SELECT store, tbl, key, "row"::text, change FROM devdeck_rows WHERE change > $1 ORDER BY change LIMIT ${rowsPerStatement}`,
         [this.#change],
       )
@@ -224,9 +237,10 @@ export class SharedStore implements CurrentStore {
     this.#worked()
   }
 
-  #apply(name: string, rows: readonly SharedRow[]): void {
+  #apply(name: string, rows: readonly ChangedRow[]): void {
     const database = this.#databases.get(name)
     if (database) {
+      for (const row of rows) if (this.#unstored.has(rowId(row))) this.#skipped.set(rowId(row), row)
       database.apply(rows.filter((row) => !this.#unstored.has(rowId(row))))
       return
     }
@@ -325,4 +339,9 @@ const leaderCheckMs = 250
 const silentLeaderMs = 5_000
 const reconnectMs = 500
 
-const rowId = ({ store, tbl, key }: SharedRow): string => `${store} ${tbl} ${key}`
+interface ChangedRow extends SharedRow {
+  /** A number, which only grows. */
+  change: string
+}
+
+const rowId = ({ store, tbl, key }: Omit<SharedRow, 'row'>): string => `${store} ${tbl} ${key}`

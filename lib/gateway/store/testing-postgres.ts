@@ -16,6 +16,8 @@ const nobody = 65534
 const user = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 
 export interface TestPostgres {
+  /** Has its socket. */
+  folder: string
   url: string
   start(): Promise<void>
   stop(): Promise<void>
@@ -77,5 +79,5 @@ export const startPostgres = async (): Promise<TestPostgres> => {
     await stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  return { url, start, stop, remove }
+  return { folder, url, start, stop, remove }
 }
