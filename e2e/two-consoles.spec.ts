@@ -58,7 +58,7 @@ const startNginx = async (port: number) => {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(folder, name)};`,
   )
-  const servers = ports.map((each) => `server 127.0.0.1:${each} max_fails=1 fail_timeout=2s;`)
+  const servers = ports.map((each) => `server 127.0.0.1:${each} max_fails=3 fail_timeout=2s;`)
   const file = join(folder, 'nginx.conf')
   writeFileSync(
     file,

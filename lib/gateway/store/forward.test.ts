@@ -7,21 +7,37 @@ import { serveOrForward } from './forward.ts'
 import { SharedStore } from './shared-store.ts'
 import { hasPostgres, startPostgres, type TestPostgres } from './testing-postgres.ts'
 
-describe.skipIf(!hasPostgres)('requests to a leading console that hangs (needs PostgreSQL)', () => {
+describe.skipIf(!hasPostgres)('requests to a leading console (needs PostgreSQL)', () => {
   let postgres: TestPostgres
   let gateway: TestConsole
-  let hanging: Awaited<ReturnType<typeof startServer>>
+  let leading: Awaited<ReturnType<typeof startServer>>
   let front: Server
+  let url: string
+  let leader: SharedStore
   const received: string[] = []
+  let respond: (response: ServerResponse) => unknown
   const stores: SharedStore[] = []
   beforeAll(async () => {
     postgres = await startPostgres()
     gateway = await startConsole({ url: 'http://127.0.0.1:9' })
-    hanging = await startServer(({ method }) => received.push(String(method)))
+    leading = await startServer(({ method }, response) => {
+      received.push(String(method))
+      respond(response)
+    })
+    vi.spyOn(console, 'log').mockReturnValue(undefined)
+    leader = await join(leading.url)
+    await vi.waitFor(() => expect(leader.leads).toBe(true))
+    const store = await join('http://127.0.0.1:9')
+    await vi.waitFor(() => expect(store.leaderUrl).toBe(leading.url))
+    front = createServer((request: IncomingMessage, response: ServerResponse) => {
+      void serveOrForward(store, request, response, () => response.end('served here'))
+    }).listen(0, '127.0.0.1')
+    await once(front, 'listening')
+    url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/api/alerts/health`
   })
   afterAll(async () => {
     front.close()
-    hanging.close()
+    leading.close()
     await gateway.close()
     for (const store of stores) await store.close()
     await postgres.remove()
@@ -35,17 +51,18 @@ describe.skipIf(!hasPostgres)('requests to a leading console that hangs (needs P
     return store
   }
 
-  it('are repeated locally if they only read, and fail if they may have changed something', async () => {
-    vi.spyOn(console, 'log').mockReturnValue(undefined)
-    const leader = await join(hanging.url)
-    await vi.waitFor(() => expect(leader.leads).toBe(true))
-    const store = await join('http://127.0.0.1:9')
-    await vi.waitFor(() => expect(store.leaderUrl).toBe(hanging.url))
-    front = createServer((request: IncomingMessage, response: ServerResponse) => {
-      void serveOrForward(store, request, response, () => response.end('served here'))
-    }).listen(0, '127.0.0.1')
-    await once(front, 'listening')
-    const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/api/alerts/health`
+  it('are repeated if they only read and the leader dies before the body of its answer', async () => {
+    respond = (response) => {
+      respond = (second) => second.end('complete')
+      response.writeHead(200, { 'content-length': 8 }).flushHeaders()
+      setImmediate(() => response.destroy())
+    }
+    expect(await (await fetch(url)).text()).toBe('complete')
+    expect(received.splice(0)).toEqual(['GET', 'GET'])
+  })
+
+  it('are repeated locally if they only read and the leader hangs, and fail if they may have changed something', async () => {
+    respond = () => undefined
     const answers = Promise.all([fetch(url), fetch(url, { method: 'POST', body: '{}' })])
     await vi.waitFor(() => expect(received.sort()).toEqual(['GET', 'POST']))
     await leader.leave()

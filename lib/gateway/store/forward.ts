@@ -98,9 +98,21 @@ const forward = (
       answer.once('error', () => response.destroy())
       resolve('sent')
     }
-    // The next read may come to this console.
-    if (isRead(request)) pass()
-    else store.catchUp().then(pass, pass)
+    if (!isRead(request)) {
+      // The next read may come to this console.
+      store.catchUp().then(pass, pass)
+      return
+    }
+    // A read can be repeated until something of its answer has been passed on.
+    const retry = () => {
+      response.off('close', cancel)
+      resolve('retry')
+    }
+    answer.once('error', retry)
+    answer.once('readable', () => {
+      answer.off('error', retry)
+      pass()
+    })
   })
   outgoing.once('error', () => {
     response.off('close', cancel)
