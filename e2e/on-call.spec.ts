@@ -38,7 +38,7 @@ test('two people share an eviction: taken, handed over, commented, snapshotted, 
   await filterBy(ben, 'Unacknowledged')
   await expect(rowIn(ben)).toBeHidden()
 
-  // Ben gives his name on Settings. Only his browser announces the hand-over.
+  // Ben gives his name on Settings. Only his browser announces the handoff.
   await ben.goto(`${product.url}/settings`)
   await ben.getByLabel('Your name').fill('Ben')
   await open(ben, `${product.url}/axons`)
@@ -85,9 +85,7 @@ test('two people share an eviction: taken, handed over, commented, snapshotted, 
   await open(ada, `${product.url}/evictions/history?state=ended`)
   await expect(rowIn(ada)).toContainText('Evicted')
   await open(ada, `${product.url}/evictions/report`)
-  await expect(ada.getByRole('region', { name: 'Hand-overs' })).toContainText(
-    /Ada \(unverified\) to Ben \(unverified\)/,
-  )
+  await expect(ada.getByRole('region', { name: 'Handoffs' })).toContainText(/Ada \(unverified\) to Ben \(unverified\)/)
   await expect(ada.getByRole('region', { name: 'Comments' })).toContainText('Ben (unverified): Saving its disk first')
   await expect(ada.getByRole('region', { name: 'Losses' })).toContainText('0 of 1 eviction (0 commands)')
   await expect(ada.getByRole('region', { name: 'Coverage' })).toContainText('Silence by Ben (unverified) (Planned)')

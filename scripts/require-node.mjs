@@ -5,8 +5,8 @@ const needed = 24
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < needed) {
   process.stderr.write(
-    `Devdeck needs Node ${needed}, this is ${process.version} (${process.execPath}). On Linux "npm ci" installs it beside the packages; ` +
-      `start through "npm start". On other systems install Node ${needed} from nodejs.org.\n`,
+    `Devdeck requires Node ${needed}; this is ${process.version} (${process.execPath}). On Linux, "npm ci" installs it and ` +
+      `"npm start" uses it. On other systems, install Node ${needed} from nodejs.org.\n`,
   )
   process.exit(1)
 }

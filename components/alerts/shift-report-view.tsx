@@ -53,7 +53,7 @@ export const ShiftReportView = ({ report }: { report: ShiftReport }) => {
         </Alerts>
         <Alerts title="Disks deleted" listed={deleted} all={all({ kind: 'end', state: 'ended' })} />
         <Alerts title="Devboxes failed" listed={failed} all={all({ kind: 'failure' })} />
-        <Entries title="Hand-overs" listed={hand_overs}>
+        <Entries title="Handoffs" listed={hand_overs}>
           {({ by, to }) => (
             <>
               <Name of={by} /> to <Name of={to} />

@@ -73,7 +73,7 @@ export const FirstRun = ({ account, demo }: { account: string; demo: DemoView })
         >
           {demo.state === 'unavailable'
             ? 'A benchmark job scores agents on scenarios. Two jobs can be compared.'
-            : 'Demo data has two jobs to compare, devboxes and axons. Loading takes about 20 seconds; it can be removed afterwards.'}
+            : 'Demo data has two jobs to compare, devboxes and axons. Loading takes about 20 seconds, and you can remove it later.'}
         </Step>
       </ol>
       {load.error && (

@@ -13,11 +13,11 @@ for (const [, name = '', light, dark, both] of css.matchAll(
 
 const token = (name: string) => {
   const found = tokens[name]
-  if (!found) throw new Error(`globals.css has no colour --${name} in the form this test reads`)
+  if (!found) throw new Error(`globals.css has no color --${name} in the form this test reads`)
   return found
 }
 
-/** Linear sRGB of an OKLCH colour, after Ottosson's definition of Oklab. */
+/** Linear sRGB of an OKLCH color, after Ottosson's definition of Oklab. */
 const linear = ([lightness, chroma, hue]: Oklch) => {
   const a = chroma * Math.cos((hue * Math.PI) / 180)
   const b = chroma * Math.sin((hue * Math.PI) / 180)
@@ -30,8 +30,8 @@ const linear = ([lightness, chroma, hue]: Oklch) => {
     -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
   ]
 }
-const luminance = (colour: Oklch) => {
-  const [r = 0, g = 0, b = 0] = linear(colour).map((channel) => Math.min(1, Math.max(0, channel)))
+const luminance = (color: Oklch) => {
+  const [r = 0, g = 0, b = 0] = linear(color).map((channel) => Math.min(1, Math.max(0, channel)))
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 const contrast = (a: Oklch, b: Oklch) => {

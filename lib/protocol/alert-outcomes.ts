@@ -23,7 +23,7 @@ export const isUnattended = ({ kind, state, acknowledged_ms }: Alert): boolean =
   acknowledged_ms === null && (state === 'ended' || state === 'resolved' || (kind === 'failure' && state === 'passed'))
 
 /**
- * Time from the first alarm to the first acknowledgment or hand-over that wasn't undone; undefined if there is none, or if
+ * Time from the first alarm to the first acknowledgment or handoff that wasn't undone; undefined if there is none, or if
  * the alert was acknowledged with an earlier deadline.
  */
 export const responseMs = ({ first_heard_ms, acknowledged_ms, log = [] }: Alert): number | undefined => {

@@ -62,7 +62,7 @@ export const useTakeOver = () => {
     )
 }
 
-/** Hand-over and comment, with the dialog to render. */
+/** Handoff and comment, with the dialog to render. */
 export const useAlertDialogs = () => {
   const named = useNamed()
   const [opened, setOpened] = useState<{ of: 'hand over' | 'comment'; alerts: readonly Alert[] }>()

@@ -111,7 +111,7 @@ const sources: { value: JobFormValues['source']; label: string; hint: string }[]
   {
     value: 'harbor',
     label: 'Job file',
-    hint: 'Harbor job file. Data sets and tasks come from folders that the service allows.',
+    hint: 'Harbor job file. Datasets and tasks come from folders that the service allows.',
   },
   { value: 'benchmark', label: 'Benchmark', hint: 'All scenarios of a benchmark.' },
   { value: 'scenarios', label: 'Scenarios', hint: 'Individual scenarios.' },

@@ -156,7 +156,7 @@ const exactly = (name: string) => name.replace(/[*?[]/g, '[$&]')
 
 const baseName = (path: unknown) => (typeof path === 'string' ? path.replace(/\/+$/, '').split('/').at(-1) : undefined)
 
-/** Narrows a Harbor job file to these tasks, keeping its comments. Fails with several data sets, as names don't say which. */
+/** Narrows a Harbor job file to these tasks, keeping its comments. Fails with several datasets, as names don't say which. */
 export const narrowToTasks = (yaml: string, tasks: readonly string[]): { yaml: string } | { refusal: string } => {
   const file = parseDocument(yaml)
   const [datasets, single] = [file.get('datasets'), file.get('tasks')]

@@ -316,7 +316,7 @@ const agentColumns: Column<AgentHistory>[] = [
         job && (
           <TextLink
             href={agentTrendPath(job, { name: agent.agent_name, model: agent.model_name })}
-            title="Trend of the agent on the whole data set"
+            title="Trend of the agent on the whole dataset"
             inRow
           >
             Trend

@@ -108,7 +108,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
   return (
     <div className="flex flex-wrap items-end gap-3">
       <Choice
-        label="Data set of job"
+        label="Dataset of job"
         value={set.job_id}
         options={jobs.map(({ id, name }) => ({ value: id, label: name || id }))}
         onChange={(job) => change({ job, agent: undefined, model: undefined }, 'push')}
@@ -138,7 +138,7 @@ const Choices = ({ report, trend, recent, change }: ChoicesProps) => {
 }
 
 const coverageText = ({ points, n_jobs_of_data_set: n, n_jobs_read: read, has_older_jobs }: TrendReport): string => {
-  const jobs = `${formatCountOf(n, 'job')} on this data set`
+  const jobs = `${formatCountOf(n, 'job')} on this dataset`
   const newest = read === 1 ? 'the newest job' : `the newest ${formatCount(read)} jobs`
   const rest = has_older_jobs ? 'older jobs are not included' : 'there are no older jobs'
   return `Showing ${formatCountOf(points.length, 'run')} from ${jobs} in ${newest}; ${rest}.`

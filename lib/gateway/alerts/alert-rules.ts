@@ -94,7 +94,7 @@ export const handedOver = (alert: Alert, to: string, by: string, nowMs: number):
   )
 }
 
-/** Takes back an acknowledgment or a hand-over. `alarms` stays the same, so that no browser announces it again. */
+/** Takes back an acknowledgment or a handoff. `alarms` stays the same, so that no browser announces it again. */
 export const unacknowledged = (alert: Alert, by: string, nowMs: number): Alert | undefined => {
   const isSeen = alert.state === 'seen' && nowMs < alert.first_heard_ms + unseenMs
   if (alert.state !== 'acknowledged' && !isSeen) return undefined

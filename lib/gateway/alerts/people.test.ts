@@ -97,7 +97,7 @@ it('records one activity for several alerts', async () => {
   expect(await activity()).toEqual([['alerts.acknowledge', '2 alerts', 'Ada (unverified)']])
 })
 
-it('cleans the name in a hand-over, and stores a comment unchanged', async () => {
+it('cleans the name in a handoff, and stores a comment unchanged', async () => {
   const id = await alertOfDevbox()
   const handOver = async (to: string) => (await ada('POST', '/hand-over', { ids: [id], to })).body
   expect(await handOver('\u202e\n ')).toMatchObject({ code: 'invalid_argument', field: 'to' })

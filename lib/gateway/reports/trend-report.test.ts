@@ -66,7 +66,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
     ])
     expect([report.agent_name, report.model_name, report.rule, report.complete]).toEqual(['solver', null, 'zero', true])
     expect(report.data_set).toMatchObject({ job_id: idOf(0), n_scenarios: 8, benchmark_name: null })
-    // The third job uses another data set.
+    // The third job uses another dataset.
     expect(points.map(({ job }) => job.id)).toEqual([idOf(0), idOf(1), idOf(3), idOf(4), idOf(5)])
     expect(points.map(({ figures }) => [figures.mean, figures.n_scenarios])).toEqual([
       [7 / 8, 8],
@@ -150,7 +150,7 @@ describe('GET /api/benchmark-jobs/trend', () => {
   })
 })
 
-describe('a data set', () => {
+describe('a dataset', () => {
   const job = (value: object): BenchmarkJob =>
     readLeniently(BenchmarkJob, { name: 'job', state: 'completed', ...value })
   const spec = (...scenario_ids: string[]) => ({ job_spec: { scenario_ids, agent_configs: [] } })

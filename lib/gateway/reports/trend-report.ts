@@ -33,7 +33,7 @@ const maxRead = 200
 const [defaultPoints, maxPoints] = [10, 50]
 
 interface TrendQuery extends ReportChoice {
-  /** A job on the data set. */
+  /** A job on the dataset. */
   job: string
   agent: string | undefined
   /** An empty text for agents without a model. */
@@ -46,7 +46,7 @@ const tables = ['jobs', 'exclusions', 'labels'] as const
 
 /**
  * `GET /api/benchmark-jobs/trend?job=…&agent=…&model=…&last=10&format=json|csv|md|html&table=jobs|exclusions|labels&failures=zero|leave_out`: results of an
- * agent on a job's data set in its most recent jobs. Defaults to the job's first agent; jobs without the metric are skipped.
+ * agent on a job's dataset in its most recent jobs. Defaults to the job's first agent; jobs without the metric are skipped.
  */
 export const trendReport = (request: Request): Promise<Response> =>
   handleRequest(request, async () => {
@@ -66,7 +66,7 @@ export const parseTrendReport = (searchParams: URLSearchParams) => {
   ])
   const last = parsePoints(param('last'))
   const job = param('job')
-  if (!job) throw new HttpError('invalid_argument', 'job must be the ID of a job on the data set', { field: 'job' })
+  if (!job) throw new HttpError('invalid_argument', 'job must be the ID of a job on the dataset', { field: 'job' })
   const query: TrendQuery = { ...choice, job, agent: param('agent'), model: param('model'), last }
   return { format, table, query }
 }
@@ -134,7 +134,7 @@ const trendReportOf = async (source: JobSource, query: TrendQuery): Promise<Tren
     has_older_jobs: found.hasOlder,
     n_jobs_of_data_set: found.jobs.length,
     notes: [
-      'Jobs share a data set if they run the same benchmark or have at least half of their scenarios in common.',
+      'Jobs share a dataset if they run the same benchmark or have at least half of their scenarios in common.',
       'A regression is a significantly worse mean than in the previous job, on the scenarios both scored; a possible regression is worse by more than the standard error, but not significant.',
       ...notesOf({ complete, ...judged, ...comparison }),
     ],
@@ -171,7 +171,7 @@ const namedAgents = (job: BenchmarkJob): NamedAgent[] => [
   ...agentsOf(job).map(({ agent_name, model_name }) => ({ agent_name, model_name })),
 ]
 
-/** Reads jobs on the anchor's data set, newest first, until the agent has run in `enough` of them. Returns oldest first. */
+/** Reads jobs on the anchor's dataset, newest first, until the agent has run in `enough` of them. Returns oldest first. */
 const readJobs = async (
   source: JobSource,
   anchor: BenchmarkJob,
@@ -301,7 +301,7 @@ type Figures = Pick<TrendReport, 'agent_name' | 'model_name' | 'points'> & { met
 export const trendVerdict = ({ agent_name, model_name, points, metric = null }: Figures): Verdict => {
   const name = agentLabel({ name: agent_name, model: model_name })
   const newest = points.findLast(({ figures }) => figures.mean !== null)
-  if (!newest) return { lead: `${name} has no score on this data set yet.`, more: [], tone: 'neutral' }
+  if (!newest) return { lead: `${name} has no score on this dataset yet.`, more: [], tone: 'neutral' }
   const { figures, job, complete, change } = newest
   const later = points.slice(points.indexOf(newest) + 1)
   const jobNames = new Map(points.map((point) => [point.job.id, point.job.name]))

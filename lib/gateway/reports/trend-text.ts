@@ -67,7 +67,7 @@ export const trendMarkdown = (report: TrendReport): string => {
   const name = jobNameOf(report)
   return page(`Trend of ${text(agentLabel({ name: report.agent_name, model: report.model_name }))}`, [
     ...sentences(report.verdict),
-    `Data set: ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Incomplete.**'}`,
+    `Dataset: ${text(set.benchmark_name ?? set.job_name)} (${code(set.job_id)}).${report.complete ? '' : ' **Incomplete.**'}`,
     ...metricLine(report),
     points.length === 0 ? 'No outcomes of this agent in the searched jobs.' : pointTable(points),
     ...points

@@ -71,7 +71,7 @@ it('distinguishes significant from possible regressions', () => {
 })
 
 it('reports a missing score', () => {
-  expect(trendVerdict(reportOf()).lead).toBe('solver · m1 has no score on this data set yet.')
+  expect(trendVerdict(reportOf()).lead).toBe('solver · m1 has no score on this dataset yet.')
   expect(reportOf([1], [null]).points.map(stepOf)).toEqual(['first', 'none'])
 })
 

@@ -386,7 +386,7 @@ Commands
   keys list           List API keys and their sources, without the keys themselves
   keys revoke ID      Revoke a key immediately
   drain [NODE]        Schedule the suspension of all devboxes of the running service, or of those on a cluster node,
-                      which gets no new devboxes and is drained afterwards. With --for, stop the service once all
+                      which gets no new devboxes and is then drained. With --for, stop the service once all
                       work has finished
   activate NODE       Cancel the drain of a node, or let a drained node accept devboxes again
   import DIR|ZIP      Import results of Harbor or Terminal-Bench, or logs exported from Devdeck, into the running

@@ -76,7 +76,7 @@ export class Retention {
       if (hasOld)
         logError({
           level: 'warn',
-          message: `Devboxes, commands, jobs and runs that ended more than ${this.#age()} ago will be deleted from tomorrow on. Start with --keep-ended 0 to keep them`,
+          message: `Devboxes, commands, jobs and runs that ended more than ${this.#age()} ago will be deleted starting tomorrow. Start with --keep-ended 0 to keep them`,
         })
     }
     const first = Number(readFileSync(marker, 'utf8'))

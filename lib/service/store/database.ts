@@ -15,7 +15,7 @@ export class Database extends DatabaseSync {
   #commandReserve: Reserve | undefined
   #flush: LogFlush | undefined
   #totalChanges: StatementSync | undefined
-  /** Changes that needn't be on disk. */
+  /** Changes that don't have to be on disk. */
   #exempt = 0
 
   /** Called only by the service: other commands must not use up the reserves. */

@@ -18,7 +18,7 @@ export const trendHtml = (report: TrendReport, provenance: Provenance): string =
     kind: 'Trend',
     title: agentLabel({ name: report.agent_name, model: report.model_name }),
     facts: [
-      ['Data set', truncate(set.benchmark_name ?? set.job_name)],
+      ['Dataset', truncate(set.benchmark_name ?? set.job_name)],
       ['Runs', countText(points.length)],
       ...(report.complete ? [] : [['State', 'incomplete'] as const]),
       ...scoreFacts(report),

@@ -33,7 +33,7 @@ import {
 export const createBubblewrap = createLocalEngine({
   isolation: 'bubblewrap',
   description:
-    'Isolated by bubblewrap: own users, processes, network, files and host name; the host system is read-only',
+    'Isolated by bubblewrap: separate users, processes, network, files and host name; the host system is read-only',
   startBox: (spec, report) => startBubblewrap(spec, report),
 })
 

@@ -89,7 +89,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(api, Id)
       if (kept.has(devboxId) || isKnown(devboxId) || reported.has(devboxId)) continue
       reported.add(devboxId)
-      const message = `Container ${containerName(devboxId)} belongs to no devbox of the database and is kept. Recover the devbox, or remove the container`
+      const message = `Container ${containerName(devboxId)} belongs to no devbox in the database and is kept. Recover the devbox, or remove the container`
       logError({ level: 'warn', message })
     }
     await removeServices(api, serviceId, (devboxId) => !isActive(devboxId))
@@ -389,7 +389,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
 
   return {
     isolation: 'container',
-    description: 'Isolated by a container: own users, processes, network, files and host name',
+    description: 'Isolated by a container: separate users, processes, network, files and host name',
     images,
     disks,
     userProblem: () => undefined,

@@ -218,7 +218,7 @@ export class Hold {
     this.#sendInput()
   }
 
-  /** The output up to here needn't be kept. */
+  /** The output up to here doesn't have to be kept. */
   stored(stream: number, offset: number): void {
     this.#storedBytes += offset - (this.#stored[stream] ?? 0)
     this.#stored[stream] = offset

@@ -138,7 +138,8 @@ export const createSwarmEngine = ({
     })
     const running = new Set(containers.filter(({ State }) => State === 'running').map(({ Id }) => Id))
     for (const box of started)
-      if (!running.has(box.containerId)) box.lost(`Node ${node.hostname} restarted the container engine`, 'node_lost')
+      if (!running.has(box.containerId))
+        box.lost(`The container engine on node ${node.hostname} restarted`, 'node_lost')
     for (const { Id, Labels } of containers) {
       const devboxId = Labels['devdeck.devbox'] ?? ''
       if (starting.has(devboxId) || left.has(devboxId)) continue
@@ -162,7 +163,7 @@ export const createSwarmEngine = ({
       if (isKnown(devboxId)) await removeService(devboxId)
       else if (!reported.has(devboxId)) {
         reported.add(devboxId)
-        const message = `Service ${Spec.Name} belongs to no devbox of the database and is kept. Recover the devbox, or remove the service`
+        const message = `Service ${Spec.Name} belongs to no devbox in the database and is kept. Recover the devbox, or remove the service`
         logError({ level: 'warn', message })
       }
     }
@@ -373,7 +374,8 @@ export const createSwarmEngine = ({
 
   return {
     isolation: 'swarm',
-    description: 'Isolated by a container on a node of the swarm: own users, processes, network, files and host name',
+    description:
+      'Isolated by a container on a node of the swarm: separate users, processes, network, files and host name',
     images,
     disks: {
       ...disks,
