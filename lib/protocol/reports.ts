@@ -5,7 +5,7 @@ import type {
   Direction,
   FailureRule,
   GroupFigures,
-  Judgement,
+  Judgment,
   MetricFigures,
   PairFigures,
   ScenarioChange,
@@ -135,7 +135,7 @@ export interface FailureGroupFigures {
 }
 
 /** Response of `GET /api/benchmark-jobs/{id}/report`: the numbers of the job's page. */
-export interface Report extends Judgement, JudgedMetric, GroupReport, MarkReport<PairFigures> {
+export interface Report extends Judgment, JudgedMetric, GroupReport, MarkReport<PairFigures> {
   job: ReportedJob
   verdict: Verdict
   /** Most points lost first. Controls are left out unless there is nothing else. */
@@ -188,7 +188,7 @@ export interface CompareReport extends ScoreScale, JudgedMetric, GroupReport, Ma
   verdict: Verdict | null
   agents: readonly AgentFigures[]
   pairs: readonly ComparedPair[]
-  excluded_scenarios: Judgement['excluded_scenarios']
+  excluded_scenarios: Judgment['excluded_scenarios']
   /** Null unless a gate was requested. */
   gate: GateResult | null
   incomparable: readonly Incomparability[]

@@ -7,7 +7,7 @@ import type {
   ScenarioChange,
   ScoreScale,
 } from './figures.ts'
-import { appliedRule, commonOf, judgingPairs, type Side } from './judgement.ts'
+import { appliedRule, commonOf, judgingPairs, type Side } from './judgment.ts'
 import { byName, passes } from './tallies.ts'
 
 export interface Comparison extends ScoreScale {

@@ -165,7 +165,7 @@ export interface ExcludedScenario {
   missing_from: readonly (AgentIdentity & { why: MissingReason })[]
 }
 
-export interface Judgement extends ScoreScale {
+export interface Judgment extends ScoreScale {
   rule: FailureRule
   complete: boolean
   agents: readonly AgentFigures[]

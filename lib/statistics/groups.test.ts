@@ -17,10 +17,10 @@ const agent = (agent_name: string, scores: readonly (number | 'FAILED')[]): Judg
 })
 
 const groupsOf = (agents: JudgedAgent[], values: Record<string, string>, rule: 'zero' | 'leave_out' = 'zero') => {
-  const judgement = judge({ agents, complete: true }, rule)
+  const judgment = judge({ agents, complete: true }, rule)
   return {
-    judgement,
-    groups: finish(judgingGroups({ agents, complete: true }, rule, judgement, new Map(Object.entries(values)))),
+    judgment,
+    groups: finish(judgingGroups({ agents, complete: true }, rule, judgment, new Map(Object.entries(values)))),
   }
 }
 
@@ -28,7 +28,7 @@ const six = (value: number | null | undefined) => (value == null ? value : Math.
 
 // Computed by hand from Student's quantiles 2.776445 (4 degrees of freedom) and 3.182446 (3).
 it('judges each group like a report of its own', () => {
-  const { groups, judgement } = groupsOf(
+  const { groups, judgment } = groupsOf(
     [agent('A', [1, 0.5, 0, 1, 0.75, 0.25, 1, 0, 0.5, 1]), agent('B', [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1])],
     { s0: 'easy', s1: 'easy', s2: 'easy', s3: 'easy', s4: 'easy', s5: 'hard', s6: 'hard', s7: 'hard', s8: 'hard' },
   )
@@ -46,9 +46,9 @@ it('judges each group like a report of its own', () => {
   expect([six(pair(hard)?.ci_low), six(pair(hard)?.ci_high)]).toEqual([-0.388565, 0.638565])
   expect(unset?.agents[0]).toMatchObject({ mean: 1, ci_low: null, reasons: { se: 'a single scenario has no spread' } })
   expect(pair(unset)).toMatchObject({ ci_low: null, reasons: { ci_low: 'a single common scenario has no spread' } })
-  for (const [at, whole] of judgement.agents.entries())
+  for (const [at, whole] of judgment.agents.entries())
     expect(groups.reduce((n, { agents }) => n + (agents[at]?.n_scenarios ?? 0), 0)).toBe(whole.n_scenarios)
-  expect(groups.reduce((n, { pairs }) => n + (pairs[0]?.n ?? 0), 0)).toBe(judgement.pairs[0]?.n)
+  expect(groups.reduce((n, { pairs }) => n + (pairs[0]?.n ?? 0), 0)).toBe(judgment.pairs[0]?.n)
 })
 
 it('adjusts p over the pairs of all groups', () => {

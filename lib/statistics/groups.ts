@@ -1,5 +1,5 @@
 import type { FailureRule, GroupFigures, JudgedJob, PairFigures, ScoreScale } from './figures.ts'
-import { figuresOf, identityOf, judgedRule, pairOf, type Side, withSignificance } from './judgement.ts'
+import { figuresOf, identityOf, judgedRule, pairOf, type Side, withSignificance } from './judgment.ts'
 import { inNameOrder, talliesOf } from './tallies.ts'
 
 /** Value of each scenario id that has one. */

@@ -1,6 +1,6 @@
 import { type Comparison, comparing } from './comparison.ts'
-import type { FailureRule, JudgedJob, Judgement } from './figures.ts'
-import { judging } from './judgement.ts'
+import type { FailureRule, JudgedJob, Judgment } from './figures.ts'
+import { judging } from './judgment.ts'
 
 export const finish = <T>(steps: Generator<void, T>): T => {
   for (;;) {
@@ -9,7 +9,7 @@ export const finish = <T>(steps: Generator<void, T>): T => {
   }
 }
 
-export const judge = (job: JudgedJob, rule: FailureRule = 'zero'): Judgement => finish(judging(job, rule))
+export const judge = (job: JudgedJob, rule: FailureRule = 'zero'): Judgment => finish(judging(job, rule))
 
 export const compare = (job: JudgedJob, baselineOf: Parameters<typeof comparing>[2]): Comparison =>
   finish(comparing(job, 'zero', baselineOf))

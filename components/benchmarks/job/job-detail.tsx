@@ -45,7 +45,7 @@ import { trendPath } from '../trend/search-params.ts'
 import { FailureList } from './failure-list.tsx'
 import { JobSource } from './job-source.tsx'
 import { JobWarnings } from './job-warnings.tsx'
-import { JudgementSection, PairSection, useJobReport } from './judgement-section.tsx'
+import { JudgmentSection, PairSection, useJobReport } from './judgment-section.tsx'
 import { LostPointsTable } from './lost-points-table.tsx'
 import { benchmarkJobQueries, followJob } from './queries.ts'
 import { JobView, jobViewPath, type Suspicion } from './search-params.ts'
@@ -99,7 +99,7 @@ const Job = ({ job }: { job: BenchmarkJob }) => {
       <div className="space-y-8">
         <div className="space-y-4">
           {isJobActive(job.state) && <JobProgress job={job} agents={all} />}
-          <JudgementSection
+          <JudgmentSection
             job={job}
             report={report}
             agents={agents}

@@ -9,7 +9,7 @@ import type {
   ReportTable,
   TrendReport,
 } from '#lib/protocol/reports.ts'
-import { identityOf } from '#lib/statistics/judgement.ts'
+import { identityOf } from '#lib/statistics/judgment.ts'
 
 /** Tables of jobs and comparisons besides the agents. */
 export const tables = ['pairs', 'groups', 'group_pairs', 'excluded_scenarios', 'exclusions', 'labels'] as const

@@ -10,7 +10,7 @@ import {
   gateKinds,
 } from '#lib/protocol/reports.ts'
 import { isControl } from '#lib/statistics/figures.ts'
-import { identityOf } from '#lib/statistics/judgement.ts'
+import { identityOf } from '#lib/statistics/judgment.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { HttpError } from '../http/handle-request.ts'
 import { endings } from './job-verdict.ts'

@@ -21,11 +21,11 @@ const agent = (agent_name: string, scores: Record<string, number>): JudgedAgent 
 const notesOf = async (agents: JudgedAgent[], metadata: Record<string, Record<string, string>>) => {
   const judged = { agents, complete: true }
   const source = { metadata: async () => metadata }
-  const judgement = judge(judged)
+  const judgment = judge(judged)
   const { group_notes } = await groupReport(
-    { source, jobs: [{ id: 'bmj_1' }], judged, rule: 'zero', name: namesOf(judgement.agents) },
+    { source, jobs: [{ id: 'bmj_1' }], judged, rule: 'zero', name: namesOf(judgment.agents) },
     'level',
-    judgement,
+    judgment,
   )
   return group_notes
 }

@@ -17,12 +17,12 @@ import { reportMarkdown } from './markdown.ts'
 const jobOf = (value: object): BenchmarkJob => readLeniently(BenchmarkJob, { id: 'bmj_1', name: 'job', ...value })
 
 const reportOf = (job: BenchmarkJob): Report => {
-  const judgement = judge({ agents: agentsOf(job), complete: isComplete(job) }, 'zero')
+  const judgment = judge({ agents: agentsOf(job), complete: isComplete(job) }, 'zero')
   const judged = judgedTogether([job])
   return {
     job: reportedJob(job),
-    verdict: verdictOf({ ...judgement, ...judged }),
-    ...judgement,
+    verdict: verdictOf({ ...judgment, ...judged }),
+    ...judgment,
     ...judged,
     exclusions: null,
     labels: [],
@@ -30,8 +30,8 @@ const reportOf = (job: BenchmarkJob): Report => {
     groups: null,
     group_notes: [],
     harbor_mean: null,
-    failure_groups: failureGroupsOf(agentsOf(job), judgement),
-    notes: notesOf({ ...judgement, ...judged }),
+    failure_groups: failureGroupsOf(agentsOf(job), judgment),
+    notes: notesOf({ ...judgment, ...judged }),
   }
 }
 
@@ -197,8 +197,8 @@ describe("Harbor's mean", () => {
       benchmark_outcomes: agents.map((outcomes, at) => outcome(`agent ${at}`, outcomes)),
     })
   const noteOf = (whole: BenchmarkJob, rule: 'zero' | 'leave_out' = 'zero', counted = whole) => {
-    const judgement = judge({ agents: agentsOf(counted), complete: true }, rule)
-    return harborMean(whole, counted, { ...judgement, metric: 'reward' }, rule)
+    const judgment = judge({ agents: agentsOf(counted), complete: true }, rule)
+    return harborMean(whole, counted, { ...judgment, metric: 'reward' }, rule)
   }
   const done = trial('s1', 'COMPLETED', 1)
 

@@ -3,7 +3,7 @@ import { groupingFailures } from '#lib/protocol/failure-groups.ts'
 import { plannedTrials } from '#lib/protocol/job-plan.ts'
 import { namesOf } from '#lib/protocol/report-words.ts'
 import type { Report, ReportChoice, ReportFormat } from '#lib/protocol/reports.ts'
-import { judgedRule, judging } from '#lib/statistics/judgement.ts'
+import { judgedRule, judging } from '#lib/statistics/judgment.ts'
 import { handleRequest } from '../http/handle-request.ts'
 import { reportCsv, tables } from './csv.ts'
 import { groupReport } from './groups.ts'
@@ -69,33 +69,33 @@ const computeReport = async (source: JobSource, query: JobReportQuery, read: Ben
   const marked = markedJobs(source.account, [whole], exclusions)
   const judge = async (job: BenchmarkJob) => {
     const figures = { agents: agentsOf(job), complete: isComplete(job), direction, threshold }
-    const judgement = await runInSteps(judging(figures, failures))
-    const verdict = verdictOf({ ...judgement, state: job.state, planned: plannedTrials(job), ...judged })
-    return { figures, judgement, verdict }
+    const judgment = await runInSteps(judging(figures, failures))
+    const verdict = verdictOf({ ...judgment, state: job.state, planned: plannedTrials(job), ...judged })
+    return { figures, judgment, verdict }
   }
   const job = marked.counted[0] ?? whole
-  const { figures, judgement, verdict } = await judge(job)
-  const marks = await marked.report(judgement.agents, async () => {
-    const { judgement, verdict } = await judge(whole)
-    return { agents: judgement.agents, pairs: judgement.pairs, verdict }
+  const { figures, judgment, verdict } = await judge(job)
+  const marks = await marked.report(judgment.agents, async () => {
+    const { judgment, verdict } = await judge(whole)
+    return { agents: judgment.agents, pairs: judgment.pairs, verdict }
   })
   const harbor_mean =
     metric === undefined || metric === read.judged_metric
-      ? harborMean(whole, job, { ...judged, agents: judgement.agents }, judgedRule(figures, failures))
+      ? harborMean(whole, job, { ...judged, agents: judgment.agents }, judgedRule(figures, failures))
       : null
   return {
     job: reportedJob(job),
-    verdict: withExclusions(verdict, marks, judgement.agents),
-    ...judgement,
+    verdict: withExclusions(verdict, marks, judgment.agents),
+    ...judgment,
     ...marks,
     ...judged,
     ...(await groupReport(
-      { source, jobs: [job], judged: figures, rule: failures, name: namesOf(judgement.agents) },
+      { source, jobs: [job], judged: figures, rule: failures, name: namesOf(judgment.agents) },
       group,
-      judgement,
+      judgment,
     )),
-    failure_groups: marked.located(await runInSteps(groupingFailures(figures.agents, { ...judgement, metric }))),
+    failure_groups: marked.located(await runInSteps(groupingFailures(figures.agents, { ...judgment, metric }))),
     harbor_mean,
-    notes: [...notesOf({ ...judgement, ...judged }), ...(harbor_mean === null ? [] : [harbor_mean])],
+    notes: [...notesOf({ ...judgment, ...judged }), ...(harbor_mean === null ? [] : [harbor_mean])],
   }
 }

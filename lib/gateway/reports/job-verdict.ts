@@ -13,7 +13,7 @@ import {
   pText,
 } from '#lib/protocol/report-words.ts'
 import type { AgentFigures, AgentIdentity, PairFigures, Report, Verdict } from '#lib/protocol/reports.ts'
-import { isControl, type Judgement } from '#lib/statistics/figures.ts'
+import { isControl, type Judgment } from '#lib/statistics/figures.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
 
 type Figures = Pick<Report, 'complete' | 'agents' | 'pairs' | 'excluded_scenarios'> & {
@@ -199,7 +199,7 @@ export const notesOf = ({
   agents,
   pairs,
   ...scale
-}: Omit<Judgement, 'excluded_scenarios'> & Pick<Report, 'metric'>): string[] => {
+}: Omit<Judgment, 'excluded_scenarios'> & Pick<Report, 'metric'>): string[] => {
   const cancelled = agents.reduce((sum, { n_cancelled }) => sum + n_cancelled, 0)
   const unknown = agents.reduce((sum, { n_other }) => sum + n_other, 0)
   const notes = [

@@ -11,7 +11,7 @@ import type {
 } from '#lib/protocol/reports.ts'
 import { comparing } from '#lib/statistics/comparison.ts'
 import type { AgentIdentity, ExcludedScenario } from '#lib/statistics/figures.ts'
-import { judgedRule } from '#lib/statistics/judgement.ts'
+import { judgedRule } from '#lib/statistics/judgment.ts'
 import { isBuiltIn } from '#lib/statistics/metrics.ts'
 import { countedScore } from '#lib/statistics/tallies.ts'
 import { HttpError, handleRequest } from '../http/handle-request.ts'

@@ -22,7 +22,7 @@ import { isTooLong } from './proxy/token.ts'
 import { createRegistry } from './registry.ts'
 import { readCredentials, registryOf } from './registry-credentials.ts'
 import { createSavedImages } from './saved-images.ts'
-import { createServicesBeside } from './services-beside.ts'
+import { createServiceContainers } from './service-containers.ts'
 
 export interface SwarmOptions {
   manager: EngineAddress
@@ -102,7 +102,7 @@ export const createSwarmEngine = ({
     registryAddress === undefined ? undefined : createRegistry({ address: registryAddress, manager, credentials })
   const stored = { nodes: () => nodes.reachable(), registry, prefix, serviceId }
   const images = createSwarmImages({ ...stored, credentials })
-  const beside = createServicesBeside({
+  const serviceContainers = createServiceContainers({
     manager,
     serviceId,
     reference: (image, signal) => images.reference(image, signal),
@@ -146,7 +146,7 @@ export const createSwarmEngine = ({
       if (!kept.has(devboxId) && isKnown(devboxId)) await removeService(devboxId)
       else if (running.has(Id) && !boxes.has(Id)) await stopContainer(node.api, Id)
     }
-    beside.remove((devboxId) => !isActive(devboxId), [node])
+    serviceContainers.remove((devboxId) => !isActive(devboxId), [node])
   }
 
   /** The manager's side of `reconcile`: services without a container on a node that can be reached. */
@@ -172,7 +172,7 @@ export const createSwarmEngine = ({
   const removeService = async (devboxId: string): Promise<void> => {
     await deleteService(devboxId)
     networks.leave(devboxId)
-    if (withServices.delete(devboxId)) beside.remove((id) => id === devboxId, nodes.reachable())
+    if (withServices.delete(devboxId)) serviceContainers.remove((id) => id === devboxId, nodes.reachable())
   }
 
   const deleteService = (devboxId: string) =>
@@ -254,7 +254,7 @@ export const createSwarmEngine = ({
   const create = async (spec: BoxSpec, reference: ImageReference, report: Report) => {
     const { devboxId, signal } = spec
     if (runOf(spec)?.services) withServices.add(devboxId)
-    const services = await beside.prepare(spec)
+    const services = await serviceContainers.prepare(spec)
     const joined = await networks.join(spec, report)
     joined.attachments.push(...(services?.attachments ?? []))
     const body = devboxService(spec, {
@@ -331,7 +331,7 @@ export const createSwarmEngine = ({
     const healthy = () => untilHealthy(box, healthcheck, image.Config, signal)
     if (services) {
       box.ended
-        .then(() => beside.stop(node, box.devboxId))
+        .then(() => serviceContainers.stop(node, box.devboxId))
         .catch(logFailure(`Could not stop the services of devbox ${box.devboxId}`))
       const main = { id: containerId, isOnline: network !== 'none', start, untilHealthy: healthy }
       return services.up(node, (await readInfo(node)).NCPU, main)

@@ -36,7 +36,7 @@ import { Leaderboard } from './leaderboard.tsx'
 import { benchmarkJobQueries, reportAddress } from './queries.ts'
 import type { JobView } from './search-params.ts'
 
-interface JudgementSectionProps {
+interface JudgmentSectionProps {
   job: BenchmarkJob
   report: UseQueryResult<Report>
   agents: readonly AgentRow[]
@@ -47,7 +47,7 @@ interface JudgementSectionProps {
 
 const pollMs = 3000
 
-export const JudgementSection = memo(({ job, report, agents, choice, columns, change }: JudgementSectionProps) => {
+export const JudgmentSection = memo(({ job, report, agents, choice, columns, change }: JudgmentSectionProps) => {
   const rule = choice.failures
   const other = useJobReport(job, { ...choice, group: undefined, failures: rule === 'zero' ? 'leave_out' : 'zero' })
   const { data } = report

@@ -15,7 +15,7 @@ interface Options {
   credentialsOf: (image: string) => Promise<RegistryAuth | undefined>
 }
 
-export interface ServicesBeside {
+export interface ServiceContainers {
   /** Networks of the devbox's own container. */
   attachments: { Target: string; Aliases: string[] }[]
   /** The only nodes that have their images. */
@@ -30,7 +30,7 @@ const maxRemovals = 40
  * Service containers of a devbox. They run on its node without a service in the swarm, in overlays without
  * external access.
  */
-export const createServicesBeside = ({ manager, serviceId, reference, credentialsOf }: Options) => {
+export const createServiceContainers = ({ manager, serviceId, reference, credentialsOf }: Options) => {
   const filters = { label: [`devdeck.service=${serviceId}`, 'devdeck.beside'] }
 
   /** Repeats it, since what the swarm removes stays in use for a while. */
@@ -56,7 +56,7 @@ export const createServicesBeside = ({ manager, serviceId, reference, credential
   }
 
   return {
-    async prepare(spec: BoxSpec): Promise<ServicesBeside | undefined> {
+    async prepare(spec: BoxSpec): Promise<ServiceContainers | undefined> {
       const run = runOf(spec)
       if (!run?.services) return undefined
       const { signal } = spec

@@ -9,7 +9,7 @@ import {
   isControl,
   type JudgedAgent,
   type JudgedJob,
-  type Judgement,
+  type Judgment,
   type MetricFigures,
   minScenarios,
   type PairFigures,
@@ -37,7 +37,7 @@ import { byName, durationsOf, passes, scaleOf, type Tallies, type Tally, tallies
 const plannedPower = 0.95
 
 /** Yields after each agent and pair, every few milliseconds. */
-export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgement> {
+export function* judging(job: JudgedJob, rule: FailureRule): Generator<void, Judgment> {
   const { scale, agents, pairs, excluded_scenarios } = yield* judgingPairs(job, rule, everyPair)
   return {
     rule: appliedRule(job, rule),

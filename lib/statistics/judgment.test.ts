@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AttemptOutcome, FailureRule, JudgedAgent, Judgement } from './figures.ts'
-import { judging } from './judgement.ts'
+import type { AttemptOutcome, FailureRule, JudgedAgent, Judgment } from './figures.ts'
+import { judging } from './judgment.ts'
 import { byName } from './tallies.ts'
 import { compare, judge } from './testing.ts'
 
@@ -40,7 +40,7 @@ const single = (name: string, scores: readonly (number | string)[]) =>
     scores.map((score, i) => outcome(`s${i}`, score)),
   )
 
-const judged = (agents: JudgedAgent[], rule: FailureRule = 'zero'): Judgement => judge({ agents, complete: true }, rule)
+const judged = (agents: JudgedAgent[], rule: FailureRule = 'zero'): Judgment => judge({ agents, complete: true }, rule)
 
 const a = [1, 0.5, 0, 1, 0.75, 0.25, 1, 0, 0.5, 1]
 const b = [1, 0, 0, 0.5, 0.75, 0.5, 0.5, 0, 0.25, 1]
@@ -226,7 +226,7 @@ it.each([1, 2])('does not depend on the order of agents, scenarios and attempts,
   const again = judged(shuffled(made).map((each) => ({ ...each, outcomes: shuffled(each.outcomes) })))
   for (const figures of agents)
     expect(again.agents.find(({ agent_name }) => agent_name === figures.agent_name)).toEqual(figures)
-  const figuresOf = ({ n, p_value, p_adjusted, se, significant, mcnemar_p, difference }: Judgement['pairs'][number]) =>
+  const figuresOf = ({ n, p_value, p_adjusted, se, significant, mcnemar_p, difference }: Judgment['pairs'][number]) =>
     [n, p_value, p_adjusted, se, significant, mcnemar_p, Math.abs(difference as number)].join()
   expect(again.pairs.map(figuresOf).sort()).toEqual(pairs.map(figuresOf).sort())
 })
