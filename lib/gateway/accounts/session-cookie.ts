@@ -6,6 +6,7 @@ import { accountHeader, maxOtherAccounts } from '#lib/protocol/session.ts'
 import { type SignInMethod, signInMethods } from '#lib/protocol/sessions.ts'
 import { cookiesOf, cookieValues, sessionCookieName, setCookie } from '../http/cookies.ts'
 import { HttpError } from '../http/handle-request.ts'
+import { readJsonBody } from '../http/json-body.ts'
 import { personalKeyIn, type ReadHeader, requireSameOrigin } from '../http/origin.ts'
 import { isKnownKey, sessionOfKey } from '../people/personal-keys.ts'
 import { requireRole, roleOf } from '../people/roles.ts'
@@ -191,6 +192,13 @@ export const requireCaller = async (request: Request, kind: 'read' | 'write'): P
     throw new HttpError('forbidden', 'Personal keys can’t do this; use the console in a browser')
   if (kind === 'write') requireRole(session, leastRoleForRoute(pathname))
   return session
+}
+
+/** Reads the body of a caller's request. Throws 401 if their session has ended before it arrived. */
+export const readBodyOf = async (request: Request, maxBytes?: number): Promise<unknown> => {
+  const body = await readJsonBody(request, maxBytes)
+  await requireCaller(request, 'write')
+  return body
 }
 
 /** A stolen key must not create others or sign people out, and only a browser can receive push messages. */

@@ -23,10 +23,9 @@ import { cleanName, unverified } from '#lib/protocol/session.ts'
 import type { ShiftReport } from '#lib/protocol/shift-report.ts'
 import { shiftReportMarkdown } from '#lib/protocol/shift-report-markdown.ts'
 import { personLabel } from '../accounts/person.ts'
-import { requireCaller } from '../accounts/session-cookie.ts'
+import { readBodyOf, requireCaller } from '../accounts/session-cookie.ts'
 import { actorOf, recordDone, withActivityRecord } from '../activity/activity.ts'
 import { HttpError, handleRequest, json } from '../http/handle-request.ts'
-import { readJsonBody } from '../http/json-body.ts'
 import { rowExport } from '../http/row-export.ts'
 import { pushActions } from '../push/push-routes.ts'
 import { clientFor } from '../upstream/client.ts'
@@ -54,7 +53,7 @@ export const handleAlerts = (request: Request): Promise<Response> =>
       header,
       book: alertBookFor(session),
       query: Object.fromEntries(searchParams),
-      body: hasBody ? await readJsonBody(request, maxBodyBytes) : undefined,
+      body: hasBody ? await readBodyOf(request, maxBodyBytes) : undefined,
       id: decodeURIComponent(id ?? ''),
     })
   })

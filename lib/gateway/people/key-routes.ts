@@ -13,12 +13,11 @@ import { digestOf } from '../accounts/digest.ts'
 import { endStreams } from '../accounts/open-streams.ts'
 import { personOf } from '../accounts/person.ts'
 import { sealHolder } from '../accounts/sealing.ts'
-import { requireCaller } from '../accounts/session-cookie.ts'
+import { readBodyOf, requireCaller } from '../accounts/session-cookie.ts'
 import type { Session } from '../accounts/types.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { read } from '../alerts/alert-request.ts'
 import { HttpError, handleRequest, json, storeOrUndo } from '../http/handle-request.ts'
-import { readJsonBody } from '../http/json-body.ts'
 import { decodeSegment } from '../http/request-guards.ts'
 import { storedAccount } from '../upstream/client.ts'
 import { keyStore, type StoredKey } from './key-store.ts'
@@ -62,7 +61,7 @@ export const handlePersonalKeys = (request: Request): Promise<Response> =>
 
 const create = async (request: Request, session: Session, actor: ReturnType<typeof actorOf>): Promise<Response> => {
   const own = roleOf(session) ?? 'viewer'
-  const { name: typed, role = own, expires_days } = read(NewKey, await readJsonBody(request))
+  const { name: typed, role = own, expires_days } = read(NewKey, await readBodyOf(request))
   const name = cleanName(typed)
   if (name === '')
     throw new HttpError('invalid_argument', `name must have 1 to ${maxKeyNameLength} characters`, { field: 'name' })

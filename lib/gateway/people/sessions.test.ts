@@ -150,6 +150,31 @@ describe('DELETE /api/sessions', () => {
     expect(body.activities).toContainEqual(expect.objectContaining({ person: ann, subject: '2 sessions' }))
   })
 
+  it.each([
+    ['/api/personal-keys', { name: 'late' }],
+    ['/api/shares', {}],
+    ['/api/alerts/receivers', {}],
+  ])('ends a request to %s whose body arrives later', async (path, body) => {
+    const ann = newPerson()
+    const [here, there] = [await signedIn(ann, 'platform'), await signedIn(ann, 'platform')]
+    // Loads its route.
+    await gateway.ask(here, 'GET', path)
+    const bytes = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = bytes.writable.getWriter()
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', body: bytes.readable, duplex: 'half' } as const
+    const answer = gateway.fetch(path, { ...init, headers, cookie: there })
+    const [first, rest] = [JSON.stringify(body).slice(0, 1), JSON.stringify(body).slice(1)].map((text) =>
+      Buffer.from(text),
+    )
+    await writer.write(first ?? Buffer.of())
+    expect(await statusOf(there)).toBe(200)
+    expect((await gateway.ask(here, 'DELETE', '/api/sessions')).status).toBe(200)
+    await writer.write(rest ?? Buffer.of())
+    await writer.close()
+    expect((await answer).status).toBe(401)
+  })
+
   it('refuses another person’s session, except for an operator', async () => {
     const [ann, bob] = [await signedIn(newPerson()), await signedIn(newPerson())]
     const id = await currentId(ann)

@@ -11,11 +11,10 @@ import {
 import { digestOf } from '../accounts/digest.ts'
 import { personLabel } from '../accounts/person.ts'
 import { sealHolder } from '../accounts/sealing.ts'
-import { requireCaller } from '../accounts/session-cookie.ts'
+import { readBodyOf, requireCaller } from '../accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from '../activity/activity.ts'
 import { read } from '../alerts/alert-request.ts'
 import { HttpError, handleRequest, json, storeOrUndo } from '../http/handle-request.ts'
-import { readJsonBody } from '../http/json-body.ts'
 import { originOfHost } from '../http/origin.ts'
 import { decodeSegment } from '../http/request-guards.ts'
 import { registry } from '../registry/registry.ts'
@@ -56,7 +55,7 @@ export const handleShares = (request: Request): Promise<Response> =>
     if (request.method === 'GET') return json({ shares: shareStore().list(account), enabled } satisfies ShareList)
 
     if (!enabled) throw new HttpError('forbidden', 'Share links are turned off on this console (DEVDECK_SHARES=off)')
-    const { kind, params, expires_days, logs } = read(Created, await readJsonBody(request))
+    const { kind, params, expires_days, logs } = read(Created, await readBodyOf(request))
     const ids = sharedReports[kind].jobsOf(params)
     if (shareStore().list(account).length >= maxShares)
       throw new HttpError('conflict', `This account has ${maxShares} share links; revoke one first`)
