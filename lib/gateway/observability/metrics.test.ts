@@ -64,7 +64,7 @@ describe('metrics of the console', () => {
     } finally {
       await metrics?.server.close()
     }
-    // Requests after the end of the console are no longer its own.
+    // Requests after the console has stopped are not its own.
     expect(diagnostics.channel('undici:request:create').hasSubscribers).toBe(false)
   })
 })

@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)('requests to a leading console (needs PostgreSQL)'
     return store
   }
 
-  it('are repeated if they only read and the leader dies before the body of its answer', async () => {
+  it('are repeated if they only read and the leader dies before the body of its response', async () => {
     respond = (response) => {
       respond = (second) => second.end('complete')
       response.writeHead(200, { 'content-length': 8 }).flushHeaders()

@@ -103,7 +103,7 @@ const forward = (
       store.catchUp().then(pass, pass)
       return
     }
-    // A read can be repeated until something of its answer has been passed on.
+    // A read can be repeated until part of its response has been forwarded.
     const retry = () => {
       response.off('close', cancel)
       resolve('retry')

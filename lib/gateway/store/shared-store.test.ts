@@ -186,7 +186,7 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
   })
 })
 
-/** A connection to the server, which can hold the answer to a query. */
+/** A connection to the server that can hold the response to a query. */
 const openLine = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-line-'))
   let query: string | undefined

@@ -340,7 +340,7 @@ const silentLeaderMs = 5_000
 const reconnectMs = 500
 
 interface ChangedRow extends SharedRow {
-  /** A number, which only grows. */
+  /** A number that increases with each change. */
   change: string
 }
 

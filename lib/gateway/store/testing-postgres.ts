@@ -16,7 +16,7 @@ const nobody = 65534
 const user = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 
 export interface TestPostgres {
-  /** Has its socket. */
+  /** Folder of its socket. */
   folder: string
   url: string
   start(): Promise<void>

@@ -115,7 +115,7 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
     console.log(`Restored the backup of ${made} to ${consoleNames.length > 0 ? consoleDir : dataDir}`)
     reportElsewhere('the backup', manifest)
     const ofConsole = consoleNames.length > 0 ? ', personal keys, sessions and share links' : ''
-    console.log(`API keys${ofConsole} that were revoked since then are valid again; run keys list to check API keys`)
+    console.log(`API keys${ofConsole} that were revoked since then are valid again; check API keys with keys list`)
   } catch (error) {
     throw failure(`${file} can't be restored`, error)
   } finally {

@@ -44,7 +44,7 @@ interface Options {
   dataDir: string
   folderOf: (devboxId: string) => string
   runFolderOf: (scenarioRunId: string) => string
-  /** Resolve once nothing works on what has ended: processes stop after that, and trials save their logs. */
+  /** Resolve once an ended job or devbox is no longer in use: its processes may still be stopping, its trials saving logs. */
   settled: { job: (id: string) => Promise<void>; devbox: (id: string) => Promise<void> }
 }
 
@@ -131,7 +131,7 @@ export class Retention {
         if (devbox?.account !== account || keepsDisk(devbox)) return []
         return [{ id, account, end_time_ms: devbox.end_time_ms ?? 0 }]
       })
-    await soon([...endedJobs().map(settled.job), ...endedDevboxes().map(({ id }) => settled.devbox(id))])
+    await waitFor([...endedJobs().map(settled.job), ...endedDevboxes().map(({ id }) => settled.devbox(id))])
     return this.#oneAtATime({ beforeMs: Date.now(), dryRun: false }, async (pass) => {
       for (const id of endedJobs()) await this.#removeJob(id, pass)
       await this.#removeDevboxes(endedDevboxes(), pass)
@@ -250,7 +250,7 @@ export class Retention {
   async #removeDevboxes(devboxes: readonly Ended[], pass: Pass) {
     const { ended, store, settled } = this.#options
     if (devboxes.length === 0) return
-    if (!pass.dryRun) await soon(devboxes.map(({ id }) => settled.devbox(id)))
+    if (!pass.dryRun) await waitFor(devboxes.map(({ id }) => settled.devbox(id)))
     pass.pruned.devboxes += devboxes.length
     await this.#removeOutput(devboxes, pass)
     if (pass.dryRun) return
@@ -325,8 +325,8 @@ const leaveNote = async (folder: string) => {
     .catch(logFailure(`Could not leave a note in ${folder}`))
 }
 
-/** Waits a limited time: an engine may not respond. */
-const soon = (work: readonly Promise<void>[]) =>
+/** Limited, because an engine may not respond. */
+const waitFor = (work: readonly Promise<void>[]) =>
   Promise.race([Promise.all(work), delay(maxSettleMs, undefined, { ref: false })])
 
 const none = (): Pruned => ({

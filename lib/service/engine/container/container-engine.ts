@@ -373,7 +373,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     try {
       const facts = await readFacts(Id, containerId)
       const box = await openBox(spec, { containerId, image: { Id, Config }, facts, proxy })
-      // Its end wasn't noticed before.
+      // It may have ended before the box could receive its events.
       if (!(await inspect(containerId)).State.Running) {
         box.detach()
         return undefined

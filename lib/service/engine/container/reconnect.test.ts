@@ -85,7 +85,7 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
     const service = { name: 'beside', image: 'base', command: ['sleep', '1000'], dependsOn: [] }
     const run = { asImage: true, command: ['sleep', '1000'], services: [service] } as const
     await start({ network: 'public', origin: { kind: 'image', image: 'base', run } })
-    // Of the step after `reconcile`.
+    // Sent by the step after `reconcile`.
     const last = line.hold(/^GET \/containers\/json\?/, 'request')
     services.release()
     await last.held
