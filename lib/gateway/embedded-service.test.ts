@@ -107,6 +107,21 @@ describe('the embedded service', () => {
     await service.stop()
   })
 
+  it('is not killed when it prints more lines together with its address', async () => {
+    const entry = join(dataDir, 'entry.mjs')
+    const lines = 'Devdeck service listening on http://127.0.0.1:9\\nMetrics on http://127.0.0.1:10/metrics\\n'
+    writeFileSync(entry, `process.stdout.write('${lines}')\nsetInterval(() => undefined, 1000)`)
+    const said = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const service = await startEmbeddedService(dataDir, { entry, port: 0 })
+    await vi.waitFor(() => expect(said).toHaveBeenCalledWith('Metrics on http://127.0.0.1:10/metrics'))
+    const timers = vi.getTimerCount()
+    vi.useRealTimers()
+    await service.stop()
+    said.mockRestore()
+    expect(timers).toBe(0)
+  })
+
   it('reports why it did not start', async () => {
     await expect(startEmbeddedService('/dev/null/data')).rejects.toThrow(
       'The embedded service did not start: it exited with code 1',

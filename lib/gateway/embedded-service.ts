@@ -184,7 +184,11 @@ const readyAddress = async (
   const { stdout } = child
   if (!stdout) throw new Error('it has no standard output')
   const lines = createInterface({ input: stdout })
-  const address = await new Promise<string>((resolve, reject) => {
+  const forward = (line: string) => {
+    console.log(line)
+    onOutput(line)
+  }
+  return new Promise<string>((resolve, reject) => {
     const tooLate = () => fail(new Error(`it did not listen within ${startTimeoutMs / 1000} s`))
     let timer = setTimeout(tooLate, startTimeoutMs)
     const fail = (error: Error) => {
@@ -194,21 +198,21 @@ const readyAddress = async (
     }
     child.once('error', fail)
     child.once('exit', (code, signal) => fail(new Error(`it exited with ${signal ?? `code ${code}`}`)))
-    lines.on('line', (line) => {
+    const starting = (line: string) => {
       const found = /listening on (http:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
       clearTimeout(timer)
-      if (found) return resolve(found)
+      if (found) {
+        // At once: the next line may arrive before this promise is handled, and would start the timer again.
+        lines.off('line', starting).on('line', forward)
+        return resolve(found)
+      }
       console.log(line)
       onProgress(line)
       // Killing a long migration would restart it from the beginning each time.
       if (!line.startsWith('Migrating')) timer = setTimeout(tooLate, startTimeoutMs)
-    })
+    }
+    lines.on('line', starting)
   })
-  lines.removeAllListeners('line').on('line', (line) => {
-    console.log(line)
-    onOutput(line)
-  })
-  return address
 }
 
 /** Like the service: the first key given, otherwise the generated one. */
