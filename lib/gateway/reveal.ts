@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
 import { idPattern } from '#lib/contract/common.ts'
-import { requireCaller } from './accounts/session-cookie.ts'
+import { readBodyOf, requireCaller } from './accounts/session-cookie.ts'
 import { actorOf, withActivityRecord } from './activity/activity.ts'
 import { HttpError, handleRequest, json } from './http/handle-request.ts'
-import { readJsonBody } from './http/json-body.ts'
 import { logInfo } from './observability/log.ts'
 import { readJob, valueAt } from './proxy/masking.ts'
 
@@ -16,7 +15,7 @@ const RevealRequest = z.object({
 export const revealValue = (request: Request): Promise<Response> =>
   handleRequest(request, async (requestId) => {
     const session = await requireCaller(request, 'write')
-    const { data, error } = RevealRequest.safeParse(await readJsonBody(request))
+    const { data, error } = RevealRequest.safeParse(await readBodyOf(request))
     if (!data)
       throw new HttpError('invalid_argument', `${error.issues[0]?.path.join('.')} ${error.issues[0]?.message}`, {
         field: String(error.issues[0]?.path[0] ?? 'body'),

@@ -154,6 +154,7 @@ describe('DELETE /api/sessions', () => {
     ['/api/personal-keys', { name: 'late' }],
     ['/api/shares', {}],
     ['/api/alerts/receivers', {}],
+    ['/api/reveal', {}],
   ])('ends a request to %s whose body arrives later', async (path, body) => {
     const ann = newPerson()
     const [here, there] = [await signedIn(ann, 'platform'), await signedIn(ann, 'platform')]
