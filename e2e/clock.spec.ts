@@ -10,7 +10,7 @@ test.use({ journeys: 'clock' })
 const tenMinutesMs = 600_000
 const hourMs = 3_600_000
 
-const isClockBanner = /This computer’s clock is .*\n.*are correct\.\n?/
+const isClockBanner = /This computer's clock is .*\n.*are correct\.\n?/
 /** Each page polls at its own time. */
 const polled = /As of .*\n?/g
 
@@ -117,7 +117,7 @@ test('a clock ten minutes ahead or behind changes no number on any page', async 
   await expect(dialog).toBeHidden()
 
   await showsSame(paths.evictions(), /ends in (29|30) min/)
-  await expect(ahead.getByText('This computer’s clock is 10 min ahead')).toBeVisible()
+  await expect(ahead.getByText("This computer's clock is 10 min ahead")).toBeVisible()
   await showsSame(paths.evictionHistory(), 'evicted-box')
   await showsSame(paths.shiftReport(), 'evicted-box')
 })

@@ -15,7 +15,7 @@ test.afterAll(async () => {
   hosted.close()
 })
 
-test('every page shows a hosted service’s data, with no wrong words and no failed calls', async ({ page }) => {
+test("every page shows a hosted service's data, with no wrong words and no failed calls", async ({ page }) => {
   const errors = watchErrors(page)
   await signIn(page, product)
   hosted.evict(hosted.mainDevboxId, Date.now() + 3_600_000)
@@ -39,7 +39,7 @@ test('every page shows a hosted service’s data, with no wrong words and no fai
   ])
 })
 
-test('commands, their log, a job’s cancellation and the list of operations work against a hosted service', async ({
+test("commands, their log, a job's cancellation and the list of operations work against a hosted service", async ({
   page,
 }) => {
   const errors = watchErrors(page)

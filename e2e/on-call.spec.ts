@@ -28,7 +28,7 @@ test('two people share an eviction: taken, handed over, commented, snapshotted, 
 
   // Ada takes it, and is asked for her name once.
   await rowIn(ada).getByRole('button', { name: 'Acknowledge night-box' }).click()
-  const question = ada.getByRole('dialog', { name: 'What’s your name?' })
+  const question = ada.getByRole('dialog', { name: "What's your name?" })
   await question.getByLabel('Your name').fill('Ada')
   await question.getByRole('button', { name: 'Continue' }).click()
   await expect(question).toBeHidden()

@@ -68,7 +68,7 @@ test('a viewer follows a shell, becomes a member with new rules, and is signed o
   await isLive(vic)
   const create = vic.getByRole('button', { name: /^Create devbox/ }).first()
   await expect(create).toBeDisabled()
-  await expect(create).toHaveAccessibleName(/Viewers can’t do this. Ask a member or an operator.$/)
+  await expect(create).toHaveAccessibleName(/Viewers can't do this. Ask a member or an operator.$/)
   roles.write(rulesWith('member'))
   await expect(create).toBeEnabled()
 

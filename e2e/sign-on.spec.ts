@@ -39,7 +39,7 @@ test('single sign-on returns to the requested page and names the person in the a
   await expect(page.getByText('The identity provider did not sign you in')).toBeVisible()
   await page.getByRole('link', { name: /^Sign in with/ }).click()
   await page.getByRole('link', { name: 'bob' }).click()
-  await expect(page.getByText('You don’t have an account here')).toBeVisible()
+  await expect(page.getByText("You don't have an account here")).toBeVisible()
   await page.context().clearCookies()
   await page.getByRole('link', { name: /^Sign in with/ }).click()
   await page.getByRole('link', { name: 'ann' }).click()

@@ -95,7 +95,7 @@ export default async function SignInPage({ searchParams }: { searchParams: Promi
 const signOnProblems: Record<SignOnProblem, { title: string; children: string }> = {
   'sso-away': {
     title: 'Single sign-on failed: unexpected response from the identity provider',
-    children: 'Try again in a moment. The console’s log has the response.',
+    children: "Try again in a moment. The console's log has the response.",
   },
   'sso-late': {
     title: 'This sign-in has expired',
@@ -103,19 +103,19 @@ const signOnProblems: Record<SignOnProblem, { title: string; children: string }>
   },
   'sso-refused': {
     title: 'The identity provider did not sign you in',
-    children: 'The sign-in was canceled, or you don’t have access to this console.',
+    children: "The sign-in was canceled, or you don't have access to this console.",
   },
   'sso-nobody': {
-    title: 'You don’t have an account here',
-    children: 'Ask the operator of this console for one. The console’s log has your identity.',
+    title: "You don't have an account here",
+    children: "Ask the operator of this console for one. The console's log has your identity.",
   },
   'sso-key': {
-    title: 'The service rejected your account’s API key',
+    title: "The service rejected your account's API key",
     children: 'Ask the operator of this console to replace it.',
   },
   'sso-service': {
     title: 'The service is not responding',
-    children: 'Try again in a moment. The console’s log has the reason.',
+    children: "Try again in a moment. The console's log has the reason.",
   },
   'sso-full': { title: 'This browser is signed in to too many accounts', children: 'Sign out of one first.' },
 }

@@ -70,12 +70,12 @@ export const useAlertActions = () => {
     suspend: (alerts: readonly Alert[]) => setSuspending(devboxesOf(alerts)),
     downloadHome: (alert: Alert) => {
       toast.info(`Preparing the home folder of ${alertName(alert)}`)
-      downloadHome(alert.devbox_id).catch(toast.failed('Couldn’t download the home folder'))
+      downloadHome(alert.devbox_id).catch(toast.failed("Couldn't download the home folder"))
     },
     cancel: (alert: Alert) =>
       cancel.mutate(alert.devbox_id, {
         onSuccess: () => toast.ok(`Eviction of ${alertName(alert)} canceled`),
-        onError: toast.failed('Couldn’t cancel the eviction'),
+        onError: toast.failed("Couldn't cancel the eviction"),
       }),
     dialog: suspending ? (
       <ConfirmDialog
@@ -104,12 +104,12 @@ export const useAlertActions = () => {
 const bulkTexts = {
   snapshot: {
     done: 'Snapshot started',
-    failed: 'Couldn’t take the snapshot',
+    failed: "Couldn't take the snapshot",
     result: 'snapshots started',
   },
   suspend: {
     done: 'Suspending',
-    failed: 'Couldn’t suspend the devbox',
+    failed: "Couldn't suspend the devbox",
     result: 'devboxes suspending',
   },
 } as const

@@ -244,7 +244,7 @@ const notify = async (announcement: Announcement, account: string) => {
   try {
     await showNotification({ title: announcementLine(announcement, leftMs), options, group, path, account })
   } catch (error) {
-    toast.attention('The browser didn’t show the notification', {
+    toast.attention("The browser didn't show the notification", {
       id: 'notification-refused',
       description: problemOf(error).message,
     })

@@ -38,7 +38,7 @@ export const StreamHealth = () => {
         {data && <Polling looks={data.looks} />}
         {data?.unwritten != null && (
           <Fact label="History">
-            <span className="text-danger">Alerts can’t be saved: {data.unwritten}.</span>
+            <span className="text-danger">Alerts can't be saved: {data.unwritten}.</span>
             <p className="text-muted">They are still announced, but will be lost if the console restarts.</p>
           </Fact>
         )}

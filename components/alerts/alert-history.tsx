@@ -34,7 +34,7 @@ const periodTexts: Record<AlertPeriod, string> = {
   month: 'this month',
 }
 
-/** In UTC: the server doesn’t know the browser’s time zone. */
+/** In UTC: the server doesn't know the browser's time zone. */
 const minuteOf = (ms: string) => isoTime(Number(ms))?.replace(/:\d\d\.\d+Z$/, 'Z')
 
 const devboxOf = devboxColumn<Alert>('devbox_id', 'overview')

@@ -54,7 +54,7 @@ export const AlertStateBadge = ({ alert }: { alert: Alert }) => {
       {alert.found_late && (
         <Badge
           tone="neutral"
-          title="The console wasn’t connected when the service first reported it, or the stream lost the event"
+          title="The console wasn't connected when the service first reported it, or the stream lost the event"
         >
           Found late
         </Badge>

@@ -45,7 +45,7 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
   const isLoaded = feed.health.state !== 'connecting'
   const [silencing, setSilencing] = useState<Record<string, string>>()
   const [isDrilling, setIsDrilling] = useState(false)
-  const test = useMutation({ ...alertMutations.test(), onError: toast.failed('Couldn’t create a test alert') })
+  const test = useMutation({ ...alertMutations.test(), onError: toast.failed("Couldn't create a test alert") })
   const clock = useClock(() => clockError(clockOffsetMs()), null)
   return (
     <>
@@ -79,9 +79,9 @@ export const EvictionsPage = ({ linkedId, isLocal, account }: EvictionsPageProps
           icon={Clock}
           role="status"
           className="mb-4 rounded-md"
-          title={`This computer’s clock is ${clock}`}
+          title={`This computer's clock is ${clock}`}
         >
-          Devdeck uses the service’s clock, so the times and countdowns shown are correct.
+          Devdeck uses the service's clock, so the times and countdowns shown are correct.
         </Banner>
       )}
       {linkedId !== undefined && isLoaded && !feed.open.some(({ id }) => id === linkedId) && (
@@ -204,7 +204,7 @@ const BrowserAlerts = ({ account }: { account: string }) => {
             <Button
               size="sm"
               icon={Play}
-              onClick={() => void playAlertSound().catch(toast.failed('Couldn’t play the sound'))}
+              onClick={() => void playAlertSound().catch(toast.failed("Couldn't play the sound"))}
             >
               Test sound
             </Button>
@@ -249,7 +249,7 @@ const Notifications = ({ account, isEnabled }: { account: string; isEnabled: boo
       </span>
       {(failure !== null || (isEnabled && state.is === 'blocked')) && (
         <p role="alert" className="mt-1 text-sm text-danger">
-          Notifications aren’t working. {failure ?? ('why' in state && state.why)}
+          Notifications aren't working. {failure ?? ('why' in state && state.why)}
         </p>
       )}
     </>

@@ -35,7 +35,7 @@ export const ReceiverBadge = ({ failing }: { failing: readonly FailingReceiver[]
   <Link
     href={`${paths.evictions()}#receivers`}
     prefetch={false}
-    title={failing.map(({ name, answer }) => `Alerts aren’t reaching ${name}: ${answer}`).join('\n')}
+    title={failing.map(({ name, answer }) => `Alerts aren't reaching ${name}: ${answer}`).join('\n')}
     className={classes('inline-flex h-7 items-center gap-1.5 rounded-full border px-2 text-sm', toneClasses.attention)}
   >
     <Webhook aria-hidden className="size-3.5" />

@@ -20,11 +20,11 @@ export const notificationState = (isEnabled: boolean): NotificationState => {
   if (!globalThis.isSecureContext)
     return { is: 'unavailable', why: 'Browsers allow notifications only on https addresses and localhost.' }
   if (!('Notification' in globalThis))
-    return { is: 'unavailable', why: 'This browser doesn’t support web notifications.' }
+    return { is: 'unavailable', why: "This browser doesn't support web notifications." }
   if (Notification.permission === 'denied')
     return {
       is: 'blocked',
-      why: 'This site’s notifications are blocked. Allow them in the browser’s site settings, then turn them on here.',
+      why: "This site's notifications are blocked. Allow them in the browser's site settings, then turn them on here.",
     }
   return { is: isEnabled && Notification.permission === 'granted' ? 'on' : 'off' }
 }
@@ -33,7 +33,7 @@ export const notificationState = (isEnabled: boolean): NotificationState => {
 export const turnOnNotifications = async (account: string): Promise<void> => {
   if ((await Notification.requestPermission()) !== 'granted') {
     const state = notificationState(true)
-    throw new Error('why' in state ? state.why : 'The browser didn’t grant permission to show notifications.')
+    throw new Error('why' in state ? state.why : "The browser didn't grant permission to show notifications.")
   }
   // Some browsers grant permission and then fail, so show one before saving the setting.
   await showNotification({
@@ -47,7 +47,7 @@ export const turnOnNotifications = async (account: string): Promise<void> => {
 }
 
 export const showNotification = async ({ title, options, group, path, account }: AlertNotification): Promise<void> => {
-  if (!('serviceWorker' in navigator)) throw new Error('Service workers aren’t available at this address.')
+  if (!('serviceWorker' in navigator)) throw new Error("Service workers aren't available at this address.")
   await navigator.serviceWorker.register(workerPath, { updateViaCache: 'none' })
   const registration = await navigator.serviceWorker.ready
   await registration.showNotification(title, { ...options, data: { group, path, account } })

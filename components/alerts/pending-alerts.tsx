@@ -54,7 +54,7 @@ const holders = [
 
 const emptyTexts: Record<Holder, string> = {
   all: '',
-  mine: 'You haven’t acknowledged any of the pending alerts.',
+  mine: "You haven't acknowledged any of the pending alerts.",
   none: 'All pending alerts are acknowledged.',
 }
 

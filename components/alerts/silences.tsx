@@ -23,7 +23,7 @@ import { coveredBy, missedDeadlines } from './silence-scope.ts'
 
 export const Silences = ({ onAdd }: { onAdd: () => void }) => {
   const { data: feed } = useQuery(alertQueries.feed())
-  const end = useMutation({ ...alertMutations.endSilence(), onError: toast.failed('Couldn’t end the silence') })
+  const end = useMutation({ ...alertMutations.endSilence(), onError: toast.failed("Couldn't end the silence") })
   const named = useNamed()
   const ids = useClock((nowMs) =>
     feed.silences

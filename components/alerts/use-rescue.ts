@@ -11,14 +11,14 @@ export const useRescue = () => {
     keepAlive: (devboxId: string) =>
       keepAlive.mutate(devboxId, {
         onSuccess: () => toast.ok('Keep-alive timer reset'),
-        onError: toast.failed('Couldn’t extend the keep-alive time'),
+        onError: toast.failed("Couldn't extend the keep-alive time"),
       }),
     snapshot: (devboxId: string) =>
       snapshot.mutate(
         { devboxId, name: 'before-end', metadata: { reason: 'end' } },
         {
           onSuccess: () => toast.ok('Snapshot started'),
-          onError: toast.failed('Couldn’t take a snapshot'),
+          onError: toast.failed("Couldn't take a snapshot"),
         },
       ),
   }

@@ -146,7 +146,7 @@ const DeleteDialog = ({ axon, open, onOpenChange }: DeleteDialogProps) => {
         remove.reset()
       }}
       title="Delete this axon?"
-      consequence="This can’t be undone. Its name, metadata and events stay readable, and it is listed as deleted."
+      consequence="This can't be undone. Its name, metadata and events stay readable, and it is listed as deleted."
       needs="axons.delete"
       confirmLabel="Delete axon"
       typed={isTypeable(axon.name) ? axon.name : axon.id}

@@ -69,18 +69,18 @@ it('shows the state, capacity and devboxes of each node, and offers what fits it
   expect(screen.getByText(/1 of 5 nodes accepts new devboxes/)).toBeTruthy()
 })
 
-it('says why nodes can’t be drained', () => {
-  show(clusterOf(), 'Only the service’s own account can drain nodes')
+it("says why nodes can't be drained", () => {
+  show(clusterOf(), "Only the service's own account can drain nodes")
   expect(screen.getByRole('button', { name: /Drain/ }).getAttribute('aria-disabled')).toBe('true')
   cleanup()
   show(clusterOf({ problem: 'connect ECONNREFUSED 10.0.0.1:2376', problem_since_ms: Date.now() - 180_000 }))
-  expect(screen.getByText(/^The swarm’s manager became unreachable/).textContent).toMatch(/3 min ago$/)
+  expect(screen.getByText(/^The swarm's manager became unreachable/).textContent).toMatch(/3 min ago$/)
   expect(screen.getByRole('button', { name: /Drain/ }).getAttribute('aria-disabled')).toBe('true')
 })
 
 it('shows a cluster without a registry, without nodes, and no cluster', () => {
   show(clusterOf({ registry: null, nodes: [], waiting_devboxes: 2 }))
-  expect(screen.getByText(/None\. A devbox’s disk stays on its node/)).toBeTruthy()
+  expect(screen.getByText(/None\. A devbox's disk stays on its node/)).toBeTruthy()
   expect(screen.getByText('No nodes reported')).toBeTruthy()
   expect(screen.getByText('2 devboxes are waiting for a node')).toBeTruthy()
   cleanup()
@@ -93,7 +93,7 @@ it('names what a drain does, in numbers', () => {
     /^12 devboxes get.*They can be resumed on another node\.$/,
   )
   expect(consequence(nodeOf({ devboxes: 1 }), { registry: null })).toMatch(
-    /^1 devbox gets.*its disk stays on node-1: it can’t be resumed until it is active again\.$/,
+    /^1 devbox gets.*its disk stays on node-1: it can't be resumed until it is active again\.$/,
   )
   expect(consequence(nodeOf({ devboxes: 0 }), { registry: null })).toBe('It has no devboxes.')
 })

@@ -60,13 +60,13 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
   const support = useSupport('cluster.get')
   const activate = useMutation({
     ...clusterMutations.activate(),
-    onError: toast.failed('Couldn’t activate the node'),
+    onError: toast.failed("Couldn't activate the node"),
   })
   if (!cluster)
     return (
       <EmptyState icon={Server} title="This service has no cluster">
         {support === 'no'
-          ? 'It doesn’t report which machines its devboxes run on.'
+          ? "It doesn't report which machines its devboxes run on."
           : 'Its devboxes run on one machine. To run them on several, start the service with --engine swarm.'}
       </EmptyState>
     )
@@ -76,7 +76,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
     nodes.some((other) => other.id !== id && other.hostname === hostname) ? id : hostname
   const draining = nodes.find(({ id }) => id === drainingId)
   const isStale = cluster.problem != null
-  const refusal = operator_refusal ?? (isStale ? 'The swarm’s manager is unreachable' : null)
+  const refusal = operator_refusal ?? (isStale ? "The swarm's manager is unreachable" : null)
   return (
     <>
       <div className="mb-4 space-y-2 empty:hidden">
@@ -88,7 +88,7 @@ export const ClusterState = ({ view: { cluster, operator_refusal }, linkedNode }
         <Summary cluster={cluster} />
         {nodes.length === 0 ? (
           <EmptyState icon={Server} title="No nodes reported">
-            The swarm’s manager has not reported its nodes yet.
+            The swarm's manager has not reported its nodes yet.
           </EmptyState>
         ) : (
           <DataTable
@@ -140,10 +140,10 @@ const ManagerProblem = ({ cluster: { problem, problem_since_ms } }: { cluster: C
       role="status"
       title={
         problem_since_ms == null ? (
-          'The swarm’s manager is unreachable'
+          "The swarm's manager is unreachable"
         ) : (
           <>
-            The swarm’s manager became unreachable <RelativeTime ms={problem_since_ms} />
+            The swarm's manager became unreachable <RelativeTime ms={problem_since_ms} />
           </>
         )
       }
@@ -231,7 +231,7 @@ const Summary = ({ cluster: { nodes, registry, placement } }: { cluster: Cluster
             {registry}
           </VisibleText>
         ) : (
-          'None. A devbox’s disk stays on its node, so the devbox can only be resumed there'
+          "None. A devbox's disk stays on its node, so the devbox can only be resumed there"
         )}
       </Fact>
       {placement.length > 0 && (

@@ -81,6 +81,6 @@ export const consequence = ({ hostname, devboxes }: ClusterNode, { registry }: P
       : [`${devboxes} devboxes get`, 'their disks', 'Those still running at the deadline are', 'they']
   const after = registry
     ? `${devboxes === 1 ? 'It' : 'They'} can be resumed on another node.`
-    : `There is no registry, so ${their} ${devboxes === 1 ? 'stays' : 'stay'} on ${cutEnd(hostname, 60)}: ${they} can’t be resumed until it is active again.`
+    : `There is no registry, so ${their} ${devboxes === 1 ? 'stays' : 'stay'} on ${cutEnd(hostname, 60)}: ${they} can't be resumed until it is active again.`
   return `${subject} an eviction notice. ${still} suspended: processes end, ${their} ${devboxes === 1 ? 'is' : 'are'} kept. ${after}`
 }

@@ -108,14 +108,14 @@ export const useSignOut = () =>
       forgetLayouts(scope === 'all' ? undefined : pageAccountId())
       location.assign(hasOtherAccount ? paths.overview() : paths.signIn())
     },
-    onError: toast.failed('Couldn’t sign out'),
+    onError: toast.failed("Couldn't sign out"),
   })
 
 export const useSwitch = () =>
   useMutation({
     ...sessionMutations.switchTo(),
     onSuccess: () => location.assign(paths.overview()),
-    onError: toast.failed('Couldn’t switch accounts'),
+    onError: toast.failed("Couldn't switch accounts"),
   })
 
 const colors = ['bg-account-0', 'bg-account-1', 'bg-account-2', 'bg-account-3', 'bg-account-4']

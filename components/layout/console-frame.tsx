@@ -171,7 +171,7 @@ const IsolationNotice = () => {
         title="Devboxes are not isolated from this machine."
         onDismiss={dismiss}
       >
-        Their processes have the same access as the service’s user. To isolate them, install bubblewrap and slirp4netns
+        Their processes have the same access as the service's user. To isolate them, install bubblewrap and slirp4netns
         and restart the service, or start it with --isolation container, which requires a container engine.
       </Banner>
     </section>

@@ -14,7 +14,7 @@ interface Rules {
 
 /** The service's reason comes before the role's: if the service lacks the operation, another role wouldn't help. */
 export const operationRefusal = (operation: Operation, { support, role }: Rules): string | null => {
-  if (support?.operations[operation] === 'no') return 'This service doesn’t offer this operation'
+  if (support?.operations[operation] === 'no') return "This service doesn't offer this operation"
   return role === undefined ? null : roleRefusal(role, leastRoleFor(operation))
 }
 

@@ -59,7 +59,7 @@ const fixedTerminalShortcuts: readonly Shown[] = [
   { keys: ['P'], action: 'Pin or unpin the focused tab' },
   { keys: ['Delete'], action: 'Close the focused tab; its shell keeps running' },
   { keys: ['Shift', '←→'], action: 'Move the focused tab' },
-  { keys: ['Shift', 'F10'], action: 'Open the terminal’s menu' },
+  { keys: ['Shift', 'F10'], action: "Open the terminal's menu" },
 ]
 
 const ShortcutSection = ({ title, shortcuts }: { title: string; shortcuts: readonly Shown[] }) => (

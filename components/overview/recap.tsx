@@ -63,7 +63,7 @@ const partTitles: Record<Exclude<RecapPart, 'practice'>, string> = {
   unattended: 'Evicted unacknowledged',
   attended: 'Evicted, acknowledged',
   lost: 'Failed or shut down',
-  outages: 'Console couldn’t see evictions',
+  outages: "Console couldn't see evictions",
 }
 const mainParts = ['unattended', 'attended', 'lost', 'outages'] as const
 
@@ -201,7 +201,7 @@ const DevboxActions = ({ alert }: { alert: Alert }) => {
           needs="devboxes.resume"
           busy={resume.isPending}
           aria-label={`Resume ${name}`}
-          onClick={() => resume.mutate(devbox_id, { onError: toast.failed(`Couldn’t resume ${name}`) })}
+          onClick={() => resume.mutate(devbox_id, { onError: toast.failed(`Couldn't resume ${name}`) })}
         >
           Resume
         </Button>

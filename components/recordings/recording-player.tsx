@@ -29,7 +29,7 @@ interface RecordingPlayerProps {
 
 export const RecordingPlayer = ({ text, note, autoPlay = true }: RecordingPlayerProps) => {
   const cast = useMemo(() => attempt(() => parseCast(text)), [text])
-  if (cast instanceof Error) return <ErrorState title="The recording can’t be played" error={cast} />
+  if (cast instanceof Error) return <ErrorState title="The recording can't be played" error={cast} />
   return <CastPlayer cast={cast} note={note} autoPlay={autoPlay} />
 }
 

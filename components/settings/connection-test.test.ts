@@ -121,7 +121,7 @@ it('reports an unreachable service or console', async () => {
   const nobody = await listen(createServer())
   for (const server of closing.splice(-1)) server.close()
   const results = await check(nobody)
-  expect(results.console).toMatch(/failed: The console can’t be reached/)
+  expect(results.console).toMatch(/failed: The console can't be reached/)
   expect(results.terminal).toMatch(/^skipped/)
 })
 

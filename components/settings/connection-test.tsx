@@ -82,7 +82,7 @@ export const checkConnection = async (env: CheckEnvironment): Promise<void> => {
   await run('clock', async () => checkClock(clockOffsetMs()))
 }
 
-const noResponse = new Failed(`No response within ${timeoutMs / 1000} s`, 'Check the proxy’s log.')
+const noResponse = new Failed(`No response within ${timeoutMs / 1000} s`, "Check the proxy's log.")
 
 const request = (env: CheckEnvironment, path: string, init: RequestInit = {}) =>
   env.fetch(env.origin + path, {
@@ -98,7 +98,7 @@ const readView = async (env: CheckEnvironment) => {
     if (error.name === 'TimeoutError')
       throw new Failed(noResponse.message, 'The console or a proxy in front of it hangs. Check its log or restart it.')
     throw new Failed(
-      'The console can’t be reached',
+      "The console can't be reached",
       'Check that the console is running and that this machine is online.',
     )
   })
@@ -125,7 +125,7 @@ const checkService = ({ upstream }: ConnectionView): string => {
 const checkWrite = async (env: CheckEnvironment): Promise<string> => {
   const response = await request(env, '/api/connection', { method: 'POST' })
   await response.body?.cancel()
-  if (response.ok) return 'Accepted: the console recognizes this page’s origin'
+  if (response.ok) return "Accepted: the console recognizes this page's origin"
   if (response.status !== 403) throw new Failed(`HTTP ${response.status}`, noResponse.advice)
   throw new Failed(
     `Rejected: the console does not recognize the origin ${env.origin}`,
@@ -206,11 +206,11 @@ const openSocket = (path: string, env: CheckEnvironment): Promise<'received' | '
   })
 
 const checkClock = (offsetMs: number): string => {
-  if (Math.abs(offsetMs) < maxClockErrorMs) return 'Within 2 s of the service’s'
+  if (Math.abs(offsetMs) < maxClockErrorMs) return "Within 2 s of the service's"
   const seconds = Math.round(Math.abs(offsetMs) / 1000)
   throw new Failed(
-    `The service’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine’s`,
-    'Devdeck shows times by the service’s clock. Synchronize the clocks of both machines.',
+    `The service's clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} this machine's`,
+    "Devdeck shows times by the service's clock. Synchronize the clocks of both machines.",
   )
 }
 

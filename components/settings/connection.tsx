@@ -84,7 +84,7 @@ const Key = ({ data }: { data: ConnectionView | undefined }) => {
   return (
     <>
       Ends in <code className="font-mono">{data.key_tail}</code>
-      <span className="text-muted">; the rest never leaves the console’s server</span>
+      <span className="text-muted">; the rest never leaves the console's server</span>
     </>
   )
 }

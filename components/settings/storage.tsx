@@ -86,12 +86,12 @@ const Use = ({ storage }: { storage: Storage }) => {
         </table>
       )}
       <p className="max-w-prose text-muted">
-        {keptText(keep_ended_seconds)} Disks of devboxes don’t count.{' '}
+        {keptText(keep_ended_seconds)} Disks of devboxes don't count.{' '}
         <TextLink href={paths.doc('recovery', 'retention')} className="underline">
           More about retention
         </TextLink>
       </p>
-      <p className="text-muted">To see what can be deleted now, run on the service’s host:</p>
+      <p className="text-muted">To see what can be deleted now, run on the service's host:</p>
       <CommandBlock
         command={`npm run service -- prune ${keep_ended_seconds === null ? '--older-than 30d ' : ''}--dry-run`}
       />

@@ -42,7 +42,7 @@ export const SignInForm = ({ keyFile, next, isAdding = false, isSecondary = fals
         hint={
           keyFile && (
             <>
-              The local service’s key is in <code className="font-mono break-all text-text">{keyFile}</code>. You can
+              The local service's key is in <code className="font-mono break-all text-text">{keyFile}</code>. You can
               also use the sign-in link that the console printed at startup.
             </>
           )

@@ -6,7 +6,7 @@ import { type RefusalOf, Refusals } from './refusals.ts'
 
 afterEach(cleanup)
 
-it('refuses to submit once the person’s role no longer allows the operation', () => {
+it("refuses to submit once the person's role no longer allows the operation", () => {
   const onSubmit = vi.fn()
   const dialog = (refusalOf: RefusalOf) => (
     <Refusals value={refusalOf}>
@@ -27,10 +27,10 @@ it('refuses to submit once the person’s role no longer allows the operation', 
   submit()
   expect(onSubmit).toHaveBeenCalledTimes(1)
 
-  rerender(dialog((operation) => (operation === 'axons.create' ? 'Viewers can’t do this.' : null)))
+  rerender(dialog((operation) => (operation === 'axons.create' ? "Viewers can't do this." : null)))
   const button = screen.getByRole('button', { name: /^Create axon/ })
   expect(button.getAttribute('aria-disabled')).toBe('true')
-  expect(button.textContent).toMatch(/Viewers can’t do this\.$/)
+  expect(button.textContent).toMatch(/Viewers can't do this\.$/)
   fireEvent.click(button)
   submit()
   expect(onSubmit).toHaveBeenCalledTimes(1)

@@ -72,5 +72,5 @@ const plural: Record<Role, string> = { viewer: 'Viewers', member: 'Members', ope
 /** Why a role may not do something, or null if it may. */
 export const roleRefusal = (role: Role, least: Role): string | null => {
   if (hasRole(role, least)) return null
-  return `${plural[role]} can’t do this. Ask ${least === 'member' ? 'a member or an operator' : 'an operator'}.`
+  return `${plural[role]} can't do this. Ask ${least === 'member' ? 'a member or an operator' : 'an operator'}.`
 }

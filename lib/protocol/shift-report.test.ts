@@ -119,7 +119,7 @@ it('counts the alerts of a shift with their denominators, without drills and tes
   expect(report.practice).toEqual({ drills: 1, tests: 1, response: { n: 1, median_ms: minute } })
 })
 
-it('measures from the first alarm to the first acknowledgment that wasn’t undone', () => {
+it("measures from the first alarm to the first acknowledgment that wasn't undone", () => {
   // Of the nine raised in the shift, four were acknowledged, after 2, 4, 9 and 1 min; quantiles interpolate.
   expect(report.response).toMatchObject({
     raised: 9,
@@ -137,7 +137,7 @@ it('says who did what', () => {
   ])
 })
 
-it('is the same in Markdown, with names that can’t break it', () => {
+it("is the same in Markdown, with names that can't break it", () => {
   const failure = { since_ms: at(3), answer: 'HTTP 500' }
   const receivers: ShiftReport['receivers'] = [
     { id: 'r', name: 'Chat', format: 'slack', host: 'chat.example', delivered: 9, failed: 1, waiting: 2, failure },

@@ -16,7 +16,7 @@ export const NameDialog = ({ act }: { act: () => void }) => {
     <FormDialog
       open
       size="sm"
-      title="What’s your name?"
+      title="What's your name?"
       description="Others on this account see who has an alert. You can change it in Settings."
       cancelLabel="Skip"
       needs={undefined}

@@ -34,7 +34,7 @@ export const useAcknowledge = () => {
   return {
     isPending,
     acknowledge: (alerts: readonly Alert[]) =>
-      named(() => mutate(idsOf(alerts), { onSuccess: report, onError: toast.failed('Couldn’t acknowledge') })),
+      named(() => mutate(idsOf(alerts), { onSuccess: report, onError: toast.failed("Couldn't acknowledge") })),
   }
 }
 
@@ -43,7 +43,7 @@ export const useUndo = () => {
   return (alerts: readonly Alert[]) =>
     mutate(idsOf(alerts), {
       onSuccess: () => toast.ok('Acknowledgment undone'),
-      onError: toast.failed('Couldn’t undo the acknowledgment'),
+      onError: toast.failed("Couldn't undo the acknowledgment"),
     })
 }
 
@@ -56,7 +56,7 @@ export const useTakeOver = () => {
         { ids: idsOf(alerts) },
         {
           onSuccess: () => toast.ok(`${alertsName(alerts)} taken over`),
-          onError: toast.failed('Couldn’t take over'),
+          onError: toast.failed("Couldn't take over"),
         },
       ),
     )

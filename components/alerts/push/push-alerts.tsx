@@ -26,7 +26,7 @@ export const PushAlerts = () => {
     setRefusal(pushRefusal())
     void ownPushId().then(setOwn)
   }, [list.data])
-  const removeAll = useMutation({ ...pushMutations.removeAll(), onError: toast.failed('Couldn’t turn off push') })
+  const removeAll = useMutation({ ...pushMutations.removeAll(), onError: toast.failed("Couldn't turn off push") })
   if (list.error && !list.data)
     return <ErrorState compact title="Push notifications could not be loaded" error={list.error} query={list} />
   const isOn = subscriptions.some(({ id }) => id === own)
@@ -91,19 +91,19 @@ const TurnOn = ({ publicKey, refusal }: { publicKey: string; refusal: ReturnType
 
 const Subscription = ({ subscription, isOwn }: { subscription: PushSubscriptionView; isOwn: boolean }) => {
   const { id, browser, person, created_ms, expires_ms, shows_names } = subscription
-  const change = useMutation({ ...pushMutations.change(), onError: toast.failed('Couldn’t change push') })
+  const change = useMutation({ ...pushMutations.change(), onError: toast.failed("Couldn't change push") })
   const remove = useMutation({
     ...pushMutations.remove(),
     onSuccess: () => (isOwn ? unsubscribePush() : undefined),
-    onError: toast.failed('Couldn’t turn off push'),
+    onError: toast.failed("Couldn't turn off push"),
   })
   const test = useMutation({
     ...pushMutations.test(),
     onSuccess: ({ is_delivered, answer }) =>
       is_delivered
-        ? toast.ok('Test push sent', { description: 'It isn’t shown while a Devdeck tab is visible.' })
-        : toast.attention('The push service didn’t accept the test', { description: answer }),
-    onError: toast.failed('Couldn’t send a test push'),
+        ? toast.ok('Test push sent', { description: "It isn't shown while a Devdeck tab is visible." })
+        : toast.attention("The push service didn't accept the test", { description: answer }),
+    onError: toast.failed("Couldn't send a test push"),
   })
   const isPaused = serviceNow() >= expires_ms
   return (

@@ -10,12 +10,12 @@ export const pushRefusal = (): { is: 'blocked' | 'unavailable'; why: string } | 
     return unavailable('Browsers allow push notifications only on https addresses and localhost.')
   if (!('serviceWorker' in navigator && 'PushManager' in globalThis && 'Notification' in globalThis))
     return unavailable(
-      'This browser doesn’t support push notifications. On an iPhone or iPad, add Devdeck to the home screen first.',
+      "This browser doesn't support push notifications. On an iPhone or iPad, add Devdeck to the home screen first.",
     )
   if (Notification.permission !== 'denied') return null
   return {
     is: 'blocked',
-    why: 'This site’s notifications are blocked. Allow them in the browser’s site settings, then turn them on here.',
+    why: "This site's notifications are blocked. Allow them in the browser's site settings, then turn them on here.",
   }
 }
 
@@ -33,7 +33,7 @@ export const ownPushId = async (): Promise<string | null> => {
 /** Asks for permission, which browsers allow only after a click. Rejects with the reason if push doesn't work. */
 export const turnOnPush = async (publicKey: string, showsNames: boolean): Promise<void> => {
   if ((await Notification.requestPermission()) !== 'granted')
-    throw new Error(pushRefusal()?.why ?? 'The browser didn’t grant permission to show notifications.')
+    throw new Error(pushRefusal()?.why ?? "The browser didn't grant permission to show notifications.")
   await navigator.serviceWorker.register(workerPath, { updateViaCache: 'none' })
   const { pushManager } = await navigator.serviceWorker.ready
   const before = await pushManager.getSubscription()
@@ -42,7 +42,7 @@ export const turnOnPush = async (publicKey: string, showsNames: boolean): Promis
   const subscription = await pushManager
     .subscribe({ userVisibleOnly: true, applicationServerKey: publicKey })
     .catch((error: Error) => {
-      throw new Error(`The browser couldn’t reach its push service: ${error.message}`)
+      throw new Error(`The browser couldn't reach its push service: ${error.message}`)
     })
   const { endpoint, keys } = subscription.toJSON()
   await sendToConsole('POST', '/api/alerts/push', { endpoint, keys, shows_names: showsNames })

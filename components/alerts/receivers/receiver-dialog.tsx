@@ -131,7 +131,7 @@ const Address = ({ receiver, format }: { receiver: Receiver | undefined; format:
       inputMode="url"
       optional={!receiver && format === 'pagerduty'}
       placeholder={receiver ? `Unchanged (${receiver.host})` : urlPlaceholders[format]}
-      hint={receiver && 'The URL isn’t shown, as it may contain a key. Leave the field empty to keep it.'}
+      hint={receiver && "The URL isn't shown, as it may contain a key. Leave the field empty to keep it."}
     />
     {(format === 'json' || format === 'pagerduty') && (
       <FormText
@@ -180,7 +180,7 @@ const Filter = () => {
       <KeyValueEditor
         label="Metadata"
         addLabel="Add metadata"
-        hint="Only alerts of devboxes with all of these. Outages have no metadata, so they won’t match."
+        hint="Only alerts of devboxes with all of these. Outages have no metadata, so they won't match."
         value={metadata.field.value}
         onChange={metadata.field.onChange}
         error={metadata.fieldState.error?.message}

@@ -25,7 +25,7 @@ const show = (list: Partial<ReceiverList>) => {
   return screen.queryAllByRole('listitem').map(({ textContent }) => textContent)
 }
 
-it('says why an account can’t add receivers', () => {
+it("says why an account can't add receivers", () => {
   show({ add_refusal: 'Only the operator can add receivers' })
   expect(screen.getByRole('button', { name: /Add receiver/ }).textContent).toContain('Only the operator')
 })
@@ -54,7 +54,7 @@ it('shows the state, filter and origin of each receiver', () => {
   expect(rows[2]).toContain('Paused')
   expect(rows[2]).not.toContain('Retry now')
   expect(rows[3]).toMatch(/Nothing sent yet.*every 2 min/)
-  expect(rows[4]).toContain('Stopped while the console can’t see evictions')
+  expect(rows[4]).toContain("Stopped while the console can't see evictions")
   const [first] = screen.getAllByRole('listitem')
   expect(within(first as HTMLElement).getByRole('button', { name: 'Retry now' })).toBeTruthy()
 })

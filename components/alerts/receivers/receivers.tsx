@@ -89,9 +89,9 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
   const { id, name, deliveries, waiting, is_paused } = receiver
   const [isOpen, setIsOpen] = useState(false)
   const [isDeleting, setIsDeleting] = useState(false)
-  const test = useMutation({ ...receiverMutations.test(), onError: toast.failed('Couldn’t send a test message') })
-  const retry = useMutation({ ...receiverMutations.retry(), onError: toast.failed('Couldn’t retry') })
-  const change = useMutation({ ...receiverMutations.change(), onError: toast.failed('Couldn’t change the receiver') })
+  const test = useMutation({ ...receiverMutations.test(), onError: toast.failed("Couldn't send a test message") })
+  const retry = useMutation({ ...receiverMutations.retry(), onError: toast.failed("Couldn't retry") })
+  const change = useMutation({ ...receiverMutations.change(), onError: toast.failed("Couldn't change the receiver") })
   const remove = useMutation(receiverMutations.remove())
   const readOnly = readOnlyReason(receiver) ?? refusal
   const [tone, state] = receiverState(receiver)
@@ -196,7 +196,7 @@ const ReceiverRow = ({ receiver, refusal, onEdit }: ReceiverRowProps) => {
 const announceTest = ({ state, answer }: Delivery) =>
   state === 'delivered'
     ? toast.ok('Test message delivered')
-    : toast.danger('The test message wasn’t delivered', { description: answer })
+    : toast.danger("The test message wasn't delivered", { description: answer })
 
 const readOnlyReason = ({ source }: Receiver): string | null => {
   if (source === 'environment') return 'Set by DEVDECK_WEBHOOK_URL'
@@ -214,7 +214,7 @@ const Summary = ({ receiver }: { receiver: Receiver }) => {
         <VisibleText max={200}>{filterText(receiver)}</VisibleText>
         {origin && `. ${origin}.`}
       </p>
-      {isHeldBack(receiver) && <p className="text-attention">Stopped while the console can’t see evictions</p>}
+      {isHeldBack(receiver) && <p className="text-attention">Stopped while the console can't see evictions</p>}
       {failure && (
         <p className="text-danger">
           Failing since <RelativeTime ms={failure.since_ms} />: <VisibleText max={200}>{failure.answer}</VisibleText>

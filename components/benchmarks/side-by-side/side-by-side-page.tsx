@@ -55,7 +55,7 @@ export const SideBySidePage = () => {
     if (!a || !b)
       return (
         <EmptyState icon={Columns2} title="Nothing to compare yet" action={allJobs}>
-          Open a scenario in a job’s grid and choose Compare with.
+          Open a scenario in a job's grid and choose Compare with.
         </EmptyState>
       )
     if (failed)

@@ -65,7 +65,7 @@ export const ChoiceField = ({ label, isCell, query, value, onPick, empty, hint, 
     )
   if (isCell) return <span className="min-w-0 flex-1 basis-40">{control({ 'aria-label': label })}</span>
   const state = all.isError
-    ? 'The service can’t list them. Enter an ID.'
+    ? "The service can't list them. Enter an ID."
     : isTyped && chosen && chosen.name !== chosen.id
       ? chosen.name
       : undefined

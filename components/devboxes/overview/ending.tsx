@@ -84,7 +84,7 @@ const LostDisk = ({ devbox: { id, node, state_transitions } }: { devbox: Devbox 
   if (snapshotMs === 0 && stoppedMs === 0)
     return snapshots.isPending ? null : (
       <p>
-        It was never suspended and has no snapshot, so it can’t continue on another node. Resume it once {hostname} is
+        It was never suspended and has no snapshot, so it can't continue on another node. Resume it once {hostname} is
         back with its disk.
       </p>
     )

@@ -123,7 +123,7 @@ const refused: Record<Refusal, { tone: Tone; icon: LucideIcon; words: string; ma
   follow_only: {
     tone: 'neutral',
     icon: Eye,
-    words: 'This terminal isn’t open. Viewers can follow it once someone opens it.',
+    words: "This terminal isn't open. Viewers can follow it once someone opens it.",
   },
   too_many: { tone: 'attention', icon: CircleSlash, words: 'Too many terminals are open. Close some.', mayRetry: true },
 }

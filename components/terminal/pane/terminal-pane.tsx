@@ -327,7 +327,7 @@ const WatchingBar = ({ opened, isFollower, mayType }: WatchingBarProps) => {
   if (!mayType && !isFollower)
     return (
       <NoticeBar tone="progress" icon={Eye}>
-        You’re following. Viewers can’t type.
+        You're following. Viewers can't type.
         {writer && (
           <span className="text-muted">
             {' '}

@@ -154,7 +154,7 @@ const pasteFromClipboard = async (offer: (text: string) => void) => {
     offer(await navigator.clipboard.readText())
   } catch {
     // Insecure context, or permission denied.
-    toast.attention(`The browser doesn’t let the page read the clipboard. Press ${isMac ? '⌘V' : 'Ctrl V'}`)
+    toast.attention(`The browser doesn't let the page read the clipboard. Press ${isMac ? '⌘V' : 'Ctrl V'}`)
   }
 }
 

@@ -79,7 +79,7 @@ export const TerminalShare = ({ opened }: { opened: OpenedTerminal }) => {
         <>
           <p>
             Anyone with the link can watch this terminal without signing in. They see its screen and scrollback, but
-            can’t type.
+            can't type.
           </p>
           {isAsked && problem && <p className="text-danger">{problem}</p>}
           <Button

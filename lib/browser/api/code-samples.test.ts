@@ -49,6 +49,6 @@ describe('a sample', () => {
   })
 })
 
-it('uses Python’s own names where they differ', () => {
+it("uses Python's own names where they differ", () => {
   expect(pythonName('devboxes.diskSnapshots.list')).toBe('devboxes.disk_snapshots.list')
 })

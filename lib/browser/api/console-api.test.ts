@@ -73,7 +73,7 @@ it.each([
   [
     () =>
       Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502, headers: { 'content-type': 'text/html' } })),
-    { status: 502, message: 'The proxy in front of the console can’t reach it' },
+    { status: 502, message: "The proxy in front of the console can't reach it" },
   ],
   [
     () => Promise.resolve(Response.json({ code: 'bad_upstream', message: 'The service is away' }, { status: 502 })),

@@ -13,7 +13,7 @@ export const requestConsole: typeof fetch = async (input, init) => {
   // The console's own errors are JSON.
   const isFromProxy = [502, 503, 504].includes(response.status) && !isJson(response)
   if (isFromProxy)
-    throw new ApiError('unreachable', response.status, 'The proxy in front of the console can’t reach it')
+    throw new ApiError('unreachable', response.status, "The proxy in front of the console can't reach it")
   return detectAccountChange(response)
 }
 

@@ -189,7 +189,7 @@ export const requireCaller = async (request: Request, kind: 'read' | 'write'): P
   const session = await requireSignedIn(header)
   const { pathname } = new URL(request.url)
   if (session.personal_key && forBrowsers.test(pathname))
-    throw new HttpError('forbidden', 'Personal keys can’t do this; use the console in a browser')
+    throw new HttpError('forbidden', "Personal keys can't do this; use the console in a browser")
   if (kind === 'write') requireRole(session, leastRoleForRoute(pathname))
   return session
 }

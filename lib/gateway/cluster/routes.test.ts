@@ -27,10 +27,10 @@ const drain = (cookie: string) =>
 it('reports that the service has no cluster, and who may drain nodes', async () => {
   const [mine, theirs] = await Promise.all([own, other].map((cookie) => gateway.ask(cookie, 'GET', '/api/cluster')))
   expect(mine?.body).toEqual({ cluster: null, operator_refusal: null })
-  expect(theirs?.body).toEqual({ cluster: null, operator_refusal: 'Only the service’s own account can drain nodes' })
+  expect(theirs?.body).toEqual({ cluster: null, operator_refusal: "Only the service's own account can drain nodes" })
 })
 
-it('drains nodes with the operator token for the service’s own account only, and records it', async () => {
+it("drains nodes with the operator token for the service's own account only, and records it", async () => {
   // The service knows no such node, but it accepts the token.
   expect(await drain(own)).toMatchObject({ status: 404, body: { message: 'This service has no cluster' } })
   expect(await drain(other)).toMatchObject({ status: 403 })

@@ -31,8 +31,8 @@ export const readCluster = async (holder: KeyHolder, timeoutMs: number): Promise
 /** Draining a node suspends devboxes of every account, so it takes the key of the service's own account. */
 export const operatorRefusal = ({ api_key }: Pick<KeyHolder, 'api_key'>): string | null => {
   const { service } = registry()
-  if (!service.embedded) return 'This console doesn’t run the service. Drain nodes on the service’s command line'
-  return service.ownKey() === api_key ? null : 'Only the service’s own account can drain nodes'
+  if (!service.embedded) return "This console doesn't run the service. Drain nodes on the service's command line"
+  return service.ownKey() === api_key ? null : "Only the service's own account can drain nodes"
 }
 
 /** Handles `/api/cluster` and everything below. */

@@ -58,7 +58,7 @@ export const handleRequest = async (
     await store?.stored().catch(() => {
       throw new HttpError(
         'unavailable',
-        'The change was made, but the consoles’ shared store is not responding. It will be stored there later',
+        "The change was made, but the consoles' shared store is not responding. It will be stored there later",
       )
     })
     return response
@@ -79,7 +79,7 @@ export const handleRequest = async (
 }
 
 const unchanged = () =>
-  new HttpError('unavailable', 'The consoles’ shared store is not responding, so nothing was changed; try again later')
+  new HttpError('unavailable', "The consoles' shared store is not responding, so nothing was changed; try again later")
 
 /** Undoes a change that can't be stored, because its response is the only one with a key or link. */
 export const storeOrUndo = async (undo: () => void): Promise<void> =>
@@ -98,7 +98,7 @@ const sqliteFull = 13
 
 const unexpected = (error: unknown): HttpError =>
   (error as { errcode?: unknown } | undefined)?.errcode === sqliteFull
-    ? new HttpError('insufficient_storage', 'The console’s disk is full')
+    ? new HttpError('insufficient_storage', "The console's disk is full")
     : new HttpError('internal', 'The console failed to handle the request; see its log')
 
 export const json = (

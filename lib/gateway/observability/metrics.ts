@@ -48,7 +48,7 @@ export const startMetrics = async (): Promise<
     service,
     new Histogram({
       name: 'devdeck_console_upstream_duration_seconds',
-      help: 'Time until the headers of the service’s response.',
+      help: "Time until the headers of the service's response.",
       labelNames: ['method', 'status'],
       buckets: [0.005, 0.02, 0.1, 0.5, 2, 10, 60],
       registers: [metrics],

@@ -50,7 +50,7 @@ describe.skipIf(!hasPostgres)('personal keys of several consoles (needs PostgreS
     expect(after.keys.list('acc').map(({ id }) => id)).toEqual(['key_2'])
   })
 
-  it('are not created when they can’t be stored, because nobody would have the key', async () => {
+  it("are not created when they can't be stored, because nobody would have the key", async () => {
     const a = await openConsole('failing')
     const service = await startService({ isolation: 'none' })
     setCurrentStore(a.store)

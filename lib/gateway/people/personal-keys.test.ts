@@ -90,14 +90,14 @@ describe('a personal key', () => {
     expect(body.activities[0]).toMatchObject({ operation: 'axons.create', person: ann, browser: 'Key nightly' })
   })
 
-  it('refuses a viewer’s writes, and an operator’s from a member', async () => {
+  it("refuses a viewer's writes, and an operator's from a member", async () => {
     const viewer = await newKey(await signedIn(newPerson(), 'everyone'))
     expect(await devboxesWith(viewer)).toBe(200)
     expect((await call(viewer, 'POST', '/api/v1/axons', { name: 'no' })).status).toBe(403)
     expect((await call(viewer, 'POST', '/api/demo', {})).status).toBe(403)
     const member = await newKey(await signedIn(newPerson(), 'platform'), { role: 'member' })
     expect((await call(member, 'POST', '/api/v1/secrets', { name: 'A', value: 'b' })).body.message).toBe(
-      'Members can’t do this. Ask an operator.',
+      "Members can't do this. Ask an operator.",
     )
   })
 
@@ -109,7 +109,7 @@ describe('a personal key', () => {
     expect(await keys(cookie)).toHaveLength(50)
   })
 
-  it('has the lower of its own and the person’s current role', async () => {
+  it("has the lower of its own and the person's current role", async () => {
     const ann = newPerson()
     const cookie = await signedIn(ann, 'platform')
     const key = await newKey(cookie)
@@ -236,7 +236,7 @@ describe('a personal key', () => {
 })
 
 describe('/api/personal-keys', () => {
-  it('gives no role above the caller’s', async () => {
+  it("gives no role above the caller's", async () => {
     const member = await signedIn(newPerson(), 'research')
     expect((await create(member, { role: 'operator' })).body).toMatchObject({ code: 'invalid_argument', field: 'role' })
     expect((await create(member, { role: 'viewer' })).status).toBe(200)
@@ -254,12 +254,12 @@ describe('/api/personal-keys', () => {
     expect([status, error.field]).toEqual([400, field])
   })
 
-  it('lists the caller’s keys; operators see and revoke everyone’s', async () => {
+  it("lists the caller's keys; operators see and revoke everyone's", async () => {
     const ann = newPerson()
     const [owner, bob] = [await signedIn(ann, 'everyone'), await signedIn(newPerson(), 'research')]
-    const key = await newKey(owner, { name: 'Ann’s\u202e\nlaptop', expires_days: 30 })
+    const key = await newKey(owner, { name: "Ann's\u202e\nlaptop", expires_days: 30 })
     const [own = {} as PersonalKey] = await keys(owner)
-    expect(own).toMatchObject({ name: 'Ann’s laptop', person: ann, role: 'viewer', last_used_ms: null, is_own: true })
+    expect(own).toMatchObject({ name: "Ann's laptop", person: ann, role: 'viewer', last_used_ms: null, is_own: true })
     expect(own.expires_ms).toBe(own.created_ms + 30 * 24 * 3_600_000)
     expect(JSON.stringify(own)).not.toContain(key)
     expect((await keys(bob)).filter(({ id }) => id === own.id)).toEqual([])
@@ -269,7 +269,7 @@ describe('/api/personal-keys', () => {
     expect((await gateway.ask(operator, 'DELETE', `/api/personal-keys/${own.id}`)).status).toBe(200)
     expect(await devboxesWith(key)).toBe(401)
     const { body } = await gateway.ask(operator, 'GET', '/api/activity?search=personalKeys.revoke')
-    expect(body.activities[0].subject).toBe(`${own.id}/Ann’s laptop`)
+    expect(body.activities[0].subject).toBe(`${own.id}/Ann's laptop`)
   })
 
   it('works for people who signed in with an API key of the service', async () => {

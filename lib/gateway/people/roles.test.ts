@@ -134,11 +134,11 @@ it('names who may do it', async () => {
   const answer = await gateway.ask(await signedIn('everyone'), 'POST', '/api/v1/devboxes', {})
   expect(answer.body).toMatchObject({
     code: 'forbidden',
-    message: 'Viewers can’t do this. Ask a member or an operator.',
+    message: "Viewers can't do this. Ask a member or an operator.",
   })
   const secret = { name: 'A', value: 'b' }
   expect((await gateway.ask(await signedIn('research'), 'POST', '/api/v1/secrets', secret)).body.message).toBe(
-    'Members can’t do this. Ask an operator.',
+    "Members can't do this. Ask an operator.",
   )
   expect((await gateway.ask(await signedIn('platform'), 'POST', '/api/v1/secrets', secret)).status).toBe(200)
 })
@@ -190,7 +190,7 @@ it.each([
   ['DELETE', '/api/terminals/dbx_1/main'],
   ['DELETE', '/api/recordings/rec_1'],
   ['POST', '/api/cluster/nodes/n/drain'],
-])('denies a viewer the console’s own %s %s', async (method, path) => {
+])("denies a viewer the console's own %s %s", async (method, path) => {
   expect((await gateway.ask(await signedIn('everyone'), method, path, method === 'POST' ? {} : undefined)).status).toBe(
     403,
   )
@@ -198,11 +198,11 @@ it.each([
 
 it('lets only operators change receivers of alerts', async () => {
   const post = async (cookie: string) => (await gateway.ask(cookie, 'POST', '/api/alerts/receivers', {})).body.message
-  expect(await post(await signedIn('research'))).toBe('Members can’t do this. Ask an operator.')
+  expect(await post(await signedIn('research'))).toBe("Members can't do this. Ask an operator.")
   expect(await post(await signedIn('platform'))).not.toMatch(/Ask an operator/)
 })
 
-describe('a viewer’s terminal', () => {
+describe("a viewer's terminal", () => {
   const open = async (cookie: string, devbox: string) => {
     const page = new WebSocket(
       `${gateway.url.replace('http', 'ws')}/api/terminals/${devbox}/main?cols=80&rows=24&client=${cookie.slice(-8).replace(/\W/g, '')}`,

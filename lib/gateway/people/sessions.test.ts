@@ -45,7 +45,7 @@ const currentId = async (cookie: string) => (await list(cookie)).sessions.find((
 const statusOf = async (cookie: string) => (await gateway.ask(cookie, 'GET', '/api/session')).status
 
 describe('GET /api/sessions', () => {
-  it('lists the caller’s with browser, address and times, last used first', async () => {
+  it("lists the caller's with browser, address and times, last used first", async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     vi.useFakeTimers({ toFake: ['Date'] })
     const ann = newPerson()
@@ -69,7 +69,7 @@ describe('GET /api/sessions', () => {
     })
   })
 
-  it('lists everyone’s in the account for an operator', async () => {
+  it("lists everyone's in the account for an operator", async () => {
     const [ann, olga] = [newPerson(), newPerson()]
     await signedIn(ann)
     await gateway.signIn(service.otherKey)
@@ -176,7 +176,7 @@ describe('DELETE /api/sessions', () => {
     expect((await answer).status).toBe(401)
   })
 
-  it('refuses another person’s session, except for an operator', async () => {
+  it("refuses another person's session, except for an operator", async () => {
     const [ann, bob] = [await signedIn(newPerson()), await signedIn(newPerson())]
     const id = await currentId(ann)
     expect((await gateway.ask(bob, 'DELETE', `/api/sessions/${id}`)).status).toBe(404)

@@ -39,7 +39,7 @@ export type ProxyHook = (call: ProxiedCall, response: Response) => void
 /** Whether a 401 means that the service lacks the operation: hosted services return it for unknown paths. */
 export type MissingOperationCheck = (session: Session, endpoint: Endpoint) => Promise<boolean>
 
-const missingOperation = { code: 'not_implemented', message: 'This service doesn’t offer this operation' }
+const missingOperation = { code: 'not_implemented', message: "This service doesn't offer this operation" }
 
 /** Time until response headers. The service may delay a write by 30 s, and a synchronous command for longer. */
 const readTimeoutMs = 15_000
@@ -62,7 +62,7 @@ export const createProxy =
       const mayOnlyList = endpoint.id === executions.executeSync.id && roleOf(session) === 'viewer'
       if (!mayOnlyList) requireRole(session, leastRole(endpoint))
       if (endpoint.returnsCredential)
-        throw new HttpError('forbidden', 'The response is a credential, which never leaves the console’s server')
+        throw new HttpError('forbidden', "The response is a credential, which never leaves the console's server")
       const kind = isStream ? 'streams' : 'calls'
       const releaseSlot = acquireSlot(session.account.id, kind)
       if (!releaseSlot) throw concurrencyError(kind)

@@ -143,7 +143,7 @@ it('keeps its keys private and across restarts', async () => {
   expect(JSON.parse(readFileSync(file, 'utf8')).publicKey).toBe(before)
 })
 
-it('removes a browser that its push service no longer knows, and keeps one that it can’t serve now', async () => {
+it("removes a browser that its push service no longer knows, and keeps one that it can't serve now", async () => {
   const cookie = await gateway.signIn(service.key)
   const { view } = await turnOn(cookie)
   const test = () => gateway.ask(cookie, 'POST', `/api/alerts/push/${view.id}/test`)

@@ -97,7 +97,7 @@ it('shares comparisons and trends', async () => {
   }
 })
 
-it('gives the logs of the report’s runs only if the link includes them', async () => {
+it("gives the logs of the report's runs only if the link includes them", async () => {
   const run = job.benchmark_outcomes?.[0]?.benchmark_run_id ?? ''
   const without = await shareJob()
   expect((await open(`${without.path}/logs/${run}`)).status).toBe(404)

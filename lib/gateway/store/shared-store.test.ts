@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     ])
   })
 
-  it('shares the first console’s secret with all consoles', async () => {
+  it("shares the first console's secret with all consoles", async () => {
     const [a, b] = [await openConsole(), await openConsole()]
     expect(await a.store.secret('test', 'first')).toBe('first')
     expect(await b.store.secret('test', 'second')).toBe('first')

@@ -75,7 +75,7 @@ const admitSignedIn = async (asked: SocketRequest): Promise<Enter> => {
   return (viewerOf) => {
     const viewer = viewerOf(opening)
     if (opening.watchOnlyReason !== null && !terminals().has(key)) {
-      const message = `This terminal isn’t open. ${opening.watchOnlyReason}`
+      const message = `This terminal isn't open. ${opening.watchOnlyReason}`
       return viewer.fail(new Ending(terminalClose.followOnly, 'forbidden', message))
     }
     const forget = trackStream(signedIn, {

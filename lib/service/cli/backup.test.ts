@@ -166,7 +166,7 @@ describe('backup and restore', () => {
     }
   })
 
-  it('say why a backup can’t be written there', async () => {
+  it("say why a backup can't be written there", async () => {
     await serve(path('service'))
     const message = async (file: string) => (await command('backup', file, '--data-dir', path('service'))).stderr
     expect(await message(path('service', 'devboxes', 'all.tar'))).toMatch(

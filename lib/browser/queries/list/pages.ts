@@ -203,7 +203,7 @@ export const metadataWords = <Words>(queryKey: QueryKey, read: (signal: AbortSig
     queryFn: ({ signal, client }) => {
       // The first part of the key is the resource. Without suggestions, pages use the metadata of the loaded rows.
       if (isUnsupported(client, `${queryKey[0]}.metadataKeys`))
-        throw new ApiError('not_implemented', 501, 'This service doesn’t list its metadata')
+        throw new ApiError('not_implemented', 501, "This service doesn't list its metadata")
       return read(signal)
     },
     staleTime: 60_000,

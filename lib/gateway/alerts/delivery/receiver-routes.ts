@@ -40,7 +40,7 @@ export const receiverActions: Record<string, AlertAction> = {
       const before = find(request, 'page')
       const { url, secret, format = before.format, ...change } = read(ReceiverChange, body)
       if (format !== before.format)
-        throw new HttpError('invalid_argument', 'format can’t be changed; add another receiver', { field: 'format' })
+        throw new HttpError('invalid_argument', "format can't be changed; add another receiver", { field: 'format' })
       if (format === 'pagerduty' && secret === '')
         throw new HttpError('invalid_argument', 'secret must be the routing key of the PagerDuty integration', {
           field: 'secret',
@@ -80,7 +80,7 @@ const addRefusal = ({ api_key }: Pick<KeyHolder, 'api_key'>): string | null => {
   const { config, service } = registry()
   if (config.receivers.areForAccounts || (service.embedded && service.ownKey() === api_key)) return null
   return service.embedded
-    ? 'Only the service’s own account can add receivers, unless the operator sets DEVDECK_RECEIVERS_ON_PAGE=accounts'
+    ? "Only the service's own account can add receivers, unless the operator sets DEVDECK_RECEIVERS_ON_PAGE=accounts"
     : 'Only the operator of this console can add receivers, in the file that DEVDECK_RECEIVERS names'
 }
 

@@ -351,7 +351,7 @@ describe('a batch', () => {
     Alert,
   ]
 
-  it('skips other events without changing the order of an alert’s own', () => {
+  it("skips other events without changing the order of an alert's own", () => {
     const queue = [message('raised', one), message('closed', two), message('raised', two), message('raised', three)]
     expect(batch(...queue)).toEqual(['raised dbx_1', 'raised dbx_3'])
     expect(batch(...queue.slice(1, 3))).toEqual(['closed dbx_2'])
