@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net'
 import { join } from 'node:path'
@@ -222,7 +222,12 @@ const buildIfStale = async (logFile: string): Promise<void> => {
   if (isBuilt(root)) return
   const stamp = join(root, '.next/BUILD_ID')
   const reason = existsSync(stamp) ? 'The source has changed' : 'First start'
-  rmSync(stamp, { force: true })
+  try {
+    accessSync(root, constants.W_OK)
+    rmSync(stamp, { force: true })
+  } catch {
+    throw new ConfigError([`${root} can't be changed by this user. Run \`npm ci && npm run build\` there as its owner`])
+  }
   const startedMs = performance.now()
   const show = (text: string) => {
     startProgress = `${reason}: building the console ${text}`

@@ -174,5 +174,7 @@ describe('backup and restore', () => {
     )
     expect(await message('/proc/all.tar')).toMatch(/^\/proc\/all\.tar can't be written: ENOENT: .*\n$/)
     expect(existsSync(path('service', 'devboxes'))).toBe(false)
+    writeFileSync(path('file'), '')
+    expect(await message(path('file', 'all.tar'))).toMatch(/all\.tar can't be written: ENOTDIR[^\n]*\n$/)
   })
 })

@@ -79,7 +79,7 @@ export const backup = async ({ dataDir, words: [given = ''] }: CommandLine) => {
   } catch (error) {
     throw failure(`${file} can't be written`, error)
   } finally {
-    for (const left of [part, staging]) rmSync(left, { recursive: true, force: true })
+    discard(part, staging)
   }
 }
 
@@ -119,7 +119,7 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
   } catch (error) {
     throw failure(`${file} can't be restored`, error)
   } finally {
-    rmSync(unpacked, { recursive: true, force: true })
+    discard(unpacked)
   }
 }
 
@@ -231,6 +231,14 @@ const readManifest = (folder: string, file: string): Manifest => {
   }
   if (!Number.isInteger(manifest?.schema) || !Number.isInteger(manifest?.create_time_ms)) throw incomplete
   return manifest as Manifest
+}
+
+/** Where nothing can be removed, nothing could be written, and that error is the one to report. */
+const discard = (...paths: readonly string[]) => {
+  for (const path of paths)
+    try {
+      rmSync(path, { recursive: true, force: true })
+    } catch {}
 }
 
 const failure = (what: string, error: unknown): StartError =>
