@@ -107,6 +107,10 @@ const Environment = z.object({
   DEVDECK_METRICS_HOST: text('127.0.0.1').check(z.regex(/^[A-Za-z0-9.:-]+$/, 'must be a host name or an IP address')),
   DEVDECK_SERVICE_ARGS: text('').check(
     z.refine((value) => splitArguments(value) !== undefined, 'has a quote that is not closed'),
+    z.refine(
+      (value) => !splitArguments(value)?.some((word) => /^--data-dir(=|$)/.test(word)),
+      'must not contain --data-dir; set DEVDECK_DATA_DIR instead',
+    ),
   ),
   DEVDECK_BODY_STILL_SECONDS: z.pipe(
     text('30').check(z.regex(/^[1-9]\d{0,3}$/, 'must be a number of seconds from 1 to 9999')),

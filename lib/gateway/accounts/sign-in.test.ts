@@ -274,6 +274,11 @@ describe('the configuration', () => {
     )
   })
 
+  it('refuses a data folder of the service that the console would not find', () => {
+    for (const DEVDECK_SERVICE_ARGS of ['--keep-ended 1d --data-dir /srv', '--data-dir=/srv'])
+      expect(() => readConfig({ DEVDECK_SERVICE_ARGS })).toThrow(/^DEVDECK_SERVICE_ARGS .* set DEVDECK_DATA_DIR/)
+  })
+
   it('names misspelled settings, without their values', () => {
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     readConfig({
