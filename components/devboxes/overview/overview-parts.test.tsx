@@ -56,7 +56,9 @@ it('says what a devbox of a lost node continues from, and what is lost', () => {
     )
   }
   const suspended = ['running', 'suspending', 'suspended', 'resuming', 'running', 'failure']
-  expect(lost('r:5000', undefined, 'running', 'failure')).toMatch(/can't continue on another node.*once node-3 is back/)
+  expect(lost('r:5000', undefined, 'running', 'failure')).toMatch(
+    /can&#x27;t continue on another node.*once node-3 is back/,
+  )
   expect(lost('r:5000', undefined, ...suspended)).toMatch(
     /disk as of its last suspension, 9 min ago.*Later changes are lost/,
   )
