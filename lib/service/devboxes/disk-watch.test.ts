@@ -50,6 +50,26 @@ describe('the watch over disks', () => {
     writeFileSync(join(dataDir, id, folder, name), Buffer.alloc(size, 1))
   }
 
+  it('continues once the data folder is available again', async () => {
+    let checks = 0
+    await watch.close()
+    const later = join(dataDir, 'later')
+    watch = new DiskWatch({
+      dataDir: later,
+      disksOf: () => disksUnder('none'),
+      running: () => {
+        checks++
+        return running
+      },
+      exceeded: (id, usedBytes) => exceeded.push({ id, usedBytes }),
+    })
+    await expect.poll(() => checks).toBeGreaterThan(0)
+    mkdirSync(later)
+    running = [disk('large')]
+    write('large', 'a', 5 * mebibyte)
+    await expect.poll(() => exceeded.map(({ id }) => id)).toContain('large')
+  })
+
   it('suspends a devbox whose files exceed the limit in total', async () => {
     running = [disk('small'), disk('large')]
     write('small', 'a', mebibyte)

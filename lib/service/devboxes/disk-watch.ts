@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Disks } from '#lib/service/engine/box.ts'
 import { freeDisk } from '#lib/service/evictions/pressure.ts'
 import { isUnavailable } from '#lib/service/kit/errors.ts'
-import { logFailure } from '#lib/service/kit/log.ts'
+import { logChanges, logFailure } from '#lib/service/kit/log.ts'
 
 const checkIntervalMs = 1_000
 const pauseFactor = 4
@@ -40,12 +40,12 @@ export class DiskWatch {
   readonly #wereExceeded = new Set<string>()
   readonly #closing = new AbortController()
   readonly #watching: Promise<void>
+  #lastFreeBytes = 0
+  #lastMs = 0
 
   constructor(options: Options) {
     this.#options = options
-    this.#watching = this.#watch().catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) logFailure('Could not measure devbox disks')(error)
-    })
+    this.#watching = this.#watch().catch(() => undefined)
   }
 
   async close(): Promise<void> {
@@ -67,32 +67,42 @@ export class DiskWatch {
   }
 
   async #watch() {
-    const { dataDir, running } = this.#options
     const { signal } = this.#closing
-    let lastFreeBytes = 0
-    let lastMs = 0
+    const log = logChanges('Could not measure devbox disks; retrying', 'Devbox disks are measured again')
     for (let pauseMs = checkIntervalMs; ; ) {
       await delay(pauseMs, undefined, { ref: false, signal })
       pauseMs = checkIntervalMs
-      const all = running()
-      const ids = new Set(all.map(({ id }) => id))
-      for (const id of this.#measured.keys()) if (!ids.has(id)) this.#measured.delete(id)
-      const freeBytes = await freeDisk(dataDir)
-      const isDue = freeBytes < lastFreeBytes - minChangeBytes || Date.now() > lastMs + maxPauseMs
-      if (!isDue && all.every(({ id }) => this.#measured.has(id))) continue
-      lastFreeBytes = freeBytes
-      const startMs = Date.now()
-      for (const each of all)
-        await this.#measure(each).catch((error: unknown) => {
-          signal.throwIfAborted()
-          // The engine logs its own outage.
-          if (isUnavailable(error)) return
-          if (running().some(({ id }) => id === each.id))
-            logFailure(`Could not measure the disk of devbox ${each.id}`)(error)
-        })
-      lastMs = Date.now()
-      pauseMs = Math.max(checkIntervalMs, pauseFactor * (lastMs - startMs))
+      try {
+        pauseMs = Math.max(checkIntervalMs, pauseFactor * (await this.#check()))
+        log.succeeded()
+      } catch (error) {
+        signal.throwIfAborted()
+        log.failed(error)
+      }
     }
+  }
+
+  /** Returns how long it measured disks. */
+  async #check(): Promise<number> {
+    const { dataDir, running } = this.#options
+    const all = running()
+    const ids = new Set(all.map(({ id }) => id))
+    for (const id of this.#measured.keys()) if (!ids.has(id)) this.#measured.delete(id)
+    const freeBytes = await freeDisk(dataDir)
+    const isDue = freeBytes < this.#lastFreeBytes - minChangeBytes || Date.now() > this.#lastMs + maxPauseMs
+    if (!isDue && all.every(({ id }) => this.#measured.has(id))) return 0
+    this.#lastFreeBytes = freeBytes
+    const startMs = Date.now()
+    for (const each of all)
+      await this.#measure(each).catch((error: unknown) => {
+        this.#closing.signal.throwIfAborted()
+        // The engine logs its own outage.
+        if (isUnavailable(error)) return
+        if (running().some(({ id }) => id === each.id))
+          logFailure(`Could not measure the disk of devbox ${each.id}`)(error)
+      })
+    this.#lastMs = Date.now()
+    return this.#lastMs - startMs
   }
 
   async #measure({ id, limitBytes, createTimeMs }: WatchedDisk) {

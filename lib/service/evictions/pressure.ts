@@ -98,10 +98,10 @@ export class PressureWatch {
     const candidates = resource === 'disk' ? growing() : leastRecentlyUsed()
     const next = candidates.find(({ id }) => !this.#spared.has(id) && evictions.deadlineOf(id) === undefined)
     if (!next) return
-    this.#evicting = next.id
     // A disk can fill faster than any notice; the rest is needed by the service and for removing files.
     const deadlineMs = Date.now() + (resource === 'disk' && isUrgent ? 0 : pressure.noticeMs)
     evictions.schedule(next.account, { devbox_id: next.id, eviction_deadline_ms: deadlineMs })
+    this.#evicting = next.id
     const at = new Date(deadlineMs).toISOString()
     const why = resource === 'disk' ? 'is filling the disk' : 'is the least recently used'
     logError({ level: 'warn', message: `Devbox ${next.id} ${why} and will be evicted at ${at}: ${text}` })
