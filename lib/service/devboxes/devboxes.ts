@@ -222,7 +222,9 @@ export class Devboxes {
       })
       if (setup.length > 0) await writeSetup(folderOf(id), setup)
       if (origin) await writeOrigin(folderOf(id), { origin, ...(network && { network }) })
+      // All may have changed meanwhile.
       this.#requireAvailable(account, plan)
+      if (blueprint) blueprints.forDevbox(account, { blueprint_id: blueprint.id })
       const now = Date.now()
       store.insert({
         id,
@@ -616,18 +618,19 @@ export class Devboxes {
   }
 
   #end(id: string): Promise<void> {
-    const { snapshots, executions } = this.#options
+    const { store, snapshots, executions } = this.#options
     const known = this.#stops.get(id)
     const session = this.#sessions.get(id)
     this.#sessions.delete(id)
     this.#storedUse.delete(id)
     session?.finish()
-    const devbox = this.#spec(id)
+    const before = store.find(id)
     const ending = (async () => {
       await known
       if (session) await executions.end(id, () => session.stopProcesses())
       // The record of a devbox that was shut down may have been deleted.
-      if (this.#closing.signal.aborted || keepsDisk(this.#options.store.find(id) ?? devbox)) return
+      const devbox = store.find(id) ?? before
+      if (!devbox || this.#closing.signal.aborted || keepsDisk(devbox)) return
       await snapshots.settled(id, { abort: false })
       await this.#removeDisk(devbox)
     })().catch(logFailure(`Could not stop devbox ${id} cleanly`))

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
 import { type EngineLine, openEngineLine } from '#lib/service/testing/engine-line.ts'
 import { hasDocker } from '#lib/service/testing/has-docker.ts'
-import { startService, type TestService } from '#lib/service/testing/service.ts'
+import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
 
-describe.skipIf(!hasDocker)('a devbox that kept running', () => {
+describe.skipIf(!hasDocker)('while a container engine responds late', () => {
   let docker: TestDocker
   let line: EngineLine
   let service: TestService
@@ -19,7 +19,7 @@ describe.skipIf(!hasDocker)('a devbox that kept running', () => {
     await line.close()
   })
 
-  it('stops if it is suspended before the service has continued it', async () => {
+  it('a devbox that kept running stops if it is suspended before the service has continued it', async () => {
     const id = await service.devbox()
     const found = line.hold(/^GET \/containers\/devdeck-[^/]+\/json/, 'response')
     await service.restart()
@@ -30,5 +30,17 @@ describe.skipIf(!hasDocker)('a devbox that kept running', () => {
     const filters = { label: [`devdeck.devbox=${id}`] }
     const containers = await docker.api.json('GET', '/containers/json', { query: { all: true, filters } })
     expect(containers).toMatchObject([{ State: 'exited' }])
+  })
+  it('a devbox is not created from a blueprint that is deleted meanwhile', async () => {
+    const { blueprints, devboxes } = service.client
+    const { id } = await blueprints.create({ body: { name: 'late', dockerfile: 'FROM base\nRUN touch /built' } })
+    await expect.poll(async () => (await blueprints.get({ params: { id } })).status).toBe('build_complete')
+    const ping = line.hold(/^GET \/_ping/, 'request')
+    const created = devboxes.create({ body: { blueprint_id: id } })
+    const status = statusOf(created)
+    await ping.held
+    await blueprints.delete({ params: { id } })
+    ping.release()
+    expect(await status).toBe(404)
   })
 })
