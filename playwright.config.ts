@@ -6,7 +6,8 @@ export default defineConfig({
   globalSetup: './e2e/build.ts',
   // Two products and two browsers: two cores are shared with real shells.
   workers: 2,
-  fullyParallel: true,
+  // Otherwise both workers would start the product of a file.
+  fullyParallel: false,
   retries: 0,
   forbidOnly: true,
   // Only failing tests take this long. Some machines are many times slower than this one.
