@@ -62,6 +62,10 @@ describe('backup and restore', () => {
     expect((statSync(path('all.tar')).mode & 0o777).toString(8)).toBe('600')
     expect(existsSync(path('all.tar.part')) || existsSync(path('all.tar.staging'))).toBe(false)
 
+    const alone = await command('restore', path('all.tar'), '--data-dir', path('devdeck-service'))
+    expect(alone).toMatchObject({ code: 0, stderr: expect.stringContaining('the console was not restored') })
+    expect(existsSync(path('session-secret'))).toBe(false)
+
     const restored = await command('restore', path('all.tar'), '--data-dir', path('there', 'service'))
     expect(restored).toMatchObject({ code: 0, stderr: '' })
     expect(restored.stdout).toMatch(

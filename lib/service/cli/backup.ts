@@ -104,7 +104,8 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
       join(unpacked, 'service', databaseName),
     )
     if (problem !== undefined) throw new StartError(`The database in ${file} can't be used: ${problem}`)
-    const consoleNames = namesIn(join(unpacked, 'console'))
+    const inBackup = namesIn(join(unpacked, 'console'))
+    const consoleNames = isOfConsole(dataDir) ? inBackup : []
     const taken = consoleNames.filter((name) => existsSync(join(consoleDir, name)))
     if (taken.length > 0)
       throw new StartError(`${consoleDir} already has ${taken.join(', ')} of a console; restore into a new folder`)
@@ -113,6 +114,8 @@ export const restore = async ({ dataDir, words: [given = ''] }: CommandLine) => 
     for (const name of consoleNames) renameSync(join(unpacked, 'console', name), join(consoleDir, name))
     const made = new Date(manifest.create_time_ms).toISOString()
     console.log(`Restored the backup of ${made} to ${consoleNames.length > 0 ? consoleDir : dataDir}`)
+    if (inBackup.length > consoleNames.length)
+      console.error('The data of the console was not restored: only a data folder named service belongs to a console')
     reportElsewhere('the backup', manifest)
     const ofConsole = consoleNames.length > 0 ? ', personal keys, sessions and share links' : ''
     console.log(`API keys${ofConsole} that were revoked since then are valid again; check API keys with keys list`)
@@ -133,8 +136,12 @@ const reportElsewhere = (backup: string, { elsewhere, elsewhere_names = [] }: Ma
 
 type Add = (prefix: string, folder: string, paths: readonly string[]) => Promise<void>
 
+/** Next to a folder with another name, such as /var/lib/devdeck-service, there are files of other programs. */
+const isOfConsole = (dataDir: string): boolean => basename(dataDir) === 'service'
+
 /** The console's data folder, if this service is embedded in one. */
 const consoleOf = (dataDir: string): string | undefined => {
+  if (!isOfConsole(dataDir)) return undefined
   const parent = dirname(dataDir)
   return namesIn(parent).some((name) => name === 'session-secret' || consoleDatabase.test(name)) ? parent : undefined
 }
