@@ -45,6 +45,13 @@ export const admit = async (
     })
   requireAccepted?.(endpoint.id)
   const { body, form } = await readBody(endpoint, request, spoolFolder)
+  try {
+    // The key may have been revoked before the body arrived.
+    if (identity.revoked && endpoint.method !== 'GET') await authenticate(request, match)
+  } catch (error) {
+    await form?.discard()
+    throw error
+  }
   const { protocol: _, scopes: __, ...who } = identity
   const caller = { ...who, requestId, origin: originOf(request) }
   return {

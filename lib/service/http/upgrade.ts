@@ -43,6 +43,7 @@ export const createUpgrades = (context: ListenerContext) => {
       ) => void
       if (disconnected.signal.aborted) return
       if (context.stopping.aborted) throw stopping
+      identity.revoked?.throwIfAborted()
       context.audit?.({
         account: identity.account,
         keyId: identity.keyId,

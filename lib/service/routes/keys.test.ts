@@ -8,6 +8,7 @@ import { databaseName } from '#lib/service/store/data-dir.ts'
 import { openDatabase } from '#lib/service/store/database.ts'
 import { createKeyStore } from '#lib/service/store/keys.ts'
 import { startService, statusOf, type TestService } from '#lib/service/testing/service.ts'
+import { attach, openTerminal } from '#lib/service/testing/terminals.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -18,6 +19,11 @@ afterAll(() => service.close())
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const clientOf = (key: string) => createClient({ baseUrl: service.url, headers: bearer(key) })
 const readAccount = (client: Client) => statusOf(client.accounts.me())
+const revoke = (id: string) => {
+  const database = openDatabase(join(service.dataDir, databaseName))
+  createKeyStore(database).revoke(id, Date.now())
+  database.close()
+}
 const restricted = (...scopes: KeyScope[]) => service.client.keys.createRestricted({ body: { scopes } })
 
 describe('POST /v1/apikeys', () => {
@@ -48,10 +54,39 @@ describe('POST /v1/apikeys', () => {
     expect(child.expires_at_ms).toBe(expires_at_ms)
     const grandchild = await clientOf(child.key_secret).keys.create({ body: { expires_at_ms: expires_at_ms - 1 } })
     expect(grandchild.expires_at_ms).toBe(expires_at_ms - 1)
-    const database = openDatabase(join(service.dataDir, databaseName))
-    createKeyStore(database).revoke(parent.id, Date.now())
-    database.close()
+    revoke(parent.id)
     for (const { key_secret } of [parent, child, grandchild]) expect(await readAccount(clientOf(key_secret))).toBe(401)
+  })
+})
+
+describe('a key that is revoked', () => {
+  it('ends a request whose body arrives later', async () => {
+    const { id, key_secret } = await service.client.keys.create({ body: {} })
+    const bytes = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = bytes.writable.getWriter()
+    const headers = { ...bearer(key_secret), 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: bytes.readable, duplex: 'half' } as const
+    const created = service.fetch('/v1/apikeys', init)
+    await writer.write(Buffer.from('{'))
+    const stream = await service.fetch('/v1/devboxes/evictions/watch', { headers })
+    revoke(id)
+    expect(await stream.text()).toContain('The key was revoked')
+    await writer.write(Buffer.from('}'))
+    await writer.close()
+    expect((await created).status).toBe(401)
+  })
+
+  it('ends a terminal that is being opened', async () => {
+    const session_name = await service.devbox()
+    const first = await openTerminal(service, session_name)
+    // Delays the second until it counts as lost.
+    first.socket.pause()
+    const { id, key_secret } = await service.client.keys.create({ body: {} })
+    const { connect_url } = await clientOf(key_secret).terminals.connect({ params: { session_name } })
+    const second = attach(service, connect_url ?? '')
+    revoke(id)
+    expect(await Promise.race([second.refused, second.closed.then(({ code }) => code)])).toBe(401)
+    first.socket.terminate()
   })
 })
 
