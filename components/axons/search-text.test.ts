@@ -34,7 +34,7 @@ describe('readAxonSearch', () => {
     ['env:', {}, 'env: has no value yet'],
     ['run env:', { search: 'run' }, 'env: has no value yet'],
     ['id:nonsense', {}, 'An axon ID looks like axn_…'],
-    ['a][b:c', {}, 'A key cannot contain "]["'],
+    ['a][b:c', {}, 'A key must not contain "]["'],
     ['x'.repeat(257), {}, 'Search for at most 256 characters'],
   ])('reports the problem in %s', (text, filters, problem) => {
     expect(readAxonSearch(text)).toEqual({ filters, problem })

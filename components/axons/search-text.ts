@@ -33,7 +33,7 @@ export const readAxonSearch = (text: string): ParsedSearch => {
       else problem = 'An axon ID looks like axn_…'
     } else {
       const name = rawKey.startsWith(metadataPrefix) ? unquote(rawKey.slice(metadataPrefix.length)) : key
-      if (name === '' || name.includes('][')) problem = 'A key cannot contain "]["'
+      if (name === '' || name.includes('][')) problem = 'A key must not contain "]["'
       else
         filters.metadata = withCondition(
           filters.metadata,

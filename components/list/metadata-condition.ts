@@ -14,7 +14,7 @@ export const readCondition = (
   const spaced = op === 'in' ? text.replace(/\s*,\s*/g, ',').trim() : text
   const name = op === 'in' ? `metadata[${key}][in]` : `metadata[${key}]`
   const parsed = parseQuery(OneFilter, new URLSearchParams([[name, spaced]]))
-  if (!parsed.ok) return { ok: false, message: 'A key cannot contain "]["' }
+  if (!parsed.ok) return { ok: false, message: 'A key must not contain "]["' }
   const [condition] = parsed.value.metadata ?? []
   return condition ? { ok: true, condition } : { ok: false, message: 'A filter needs a value' }
 }

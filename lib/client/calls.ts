@@ -64,7 +64,7 @@ export const createCalls = <R extends Resources>(
       cache: 'no-store',
     }).catch((cause: unknown) => {
       if (signal?.aborted || cause instanceof ApiError) throw cause
-      throw new ApiError('unreachable', 0, 'The service cannot be reached', { cause })
+      throw new ApiError('unreachable', 0, "The service can't be reached", { cause })
     })
     if (!response.ok) throw await readError(response)
     return response

@@ -123,7 +123,7 @@ const CancelConsequence = ({ list }: { list: ScenarioRunList | undefined }) => {
           : `${atLeast}${formatCount(active)} running ${active === 1 && !atLeast ? 'scenario' : 'scenarios'} will be canceled and their devboxes shut down.`}
       </p>
       <p>
-        {formatCountOf(completed, 'completed scenario keeps its', 'completed scenarios keep their')} score. This cannot
+        {formatCountOf(completed, 'completed scenario keeps its', 'completed scenarios keep their')} score. This can't
         be undone.
       </p>
     </>

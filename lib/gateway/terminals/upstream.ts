@@ -126,7 +126,7 @@ export const endingOf = (error: unknown): Ending => {
     return new Ending(lost, 'unavailable', `${where} did not open the terminal: ${message}`)
   switch (error.status) {
     case 0:
-      return new Ending(lost, 'unavailable', `${where} cannot be reached`)
+      return new Ending(lost, 'unavailable', `${where} can't be reached`)
     case 401:
       return new Ending(signedOut, 'unauthenticated', "The service rejected this session's API key")
     case 404:
