@@ -46,10 +46,10 @@ afterEach(() => {
 
 let people = 0
 const newPerson = () => `person${++people}@example.com`
-const signedIn = async (person: string, group: string): Promise<string> => {
+const signedIn = async (person: string, group: string, serviceKey = service.key): Promise<string> => {
   rememberGroups(person, [group])
   const header = (name: string) => (name === 'host' ? new URL(gateway.url).host : null)
-  const session = newSession(account, service.key, { person, groups: [group] })
+  const session = newSession(account, serviceKey, { person, groups: [group] })
   return (await sessionCookie(header, session)).split(';')[0] ?? ''
 }
 const create = (cookie: string, body: Record<string, unknown> = {}) =>

@@ -41,6 +41,13 @@ export type MissingOperationCheck = (session: Session, endpoint: Endpoint) => Pr
 
 const missingOperation = { code: 'not_implemented', message: "This service doesn't offer this operation" }
 
+/** A personal key keeps the API key of the service that its person had when creating it. */
+const rejectedKey = {
+  code: 'unauthenticated',
+  message:
+    'The service no longer accepts the API key that this personal key was created with. Create a new personal key',
+} as const
+
 /** Time until response headers. The service may delay a write by 30 s, and a synchronous command for longer. */
 const readTimeoutMs = 15_000
 const writeTimeoutMs = 120_000
@@ -95,10 +102,13 @@ export const createProxy =
         upstream.body.once('close', release)
         if (isOk(upstream)) onKeyAccepted(session.api_key)
         const isMissing = upstream.statusCode === 401 && (await isMissingOperation(session, endpoint))
-        if (isMissing) upstream.body.on('error', () => undefined).destroy()
+        const isRejected = upstream.statusCode === 401 && !isMissing && session.personal_key !== undefined
+        if (isMissing || isRejected) upstream.body.on('error', () => undefined).destroy()
         const response = isMissing
           ? json({ ...missingOperation, request_id: requestId } satisfies ErrorBody, { status: 501 })
-          : await toPageResponse(endpoint, upstream, { requestId, account: session.account.id })
+          : isRejected
+            ? json({ ...rejectedKey, request_id: requestId } satisfies ErrorBody, { status: 401 })
+            : await toPageResponse(endpoint, upstream, { requestId, account: session.account.id })
         for (const hook of hooks) hook({ endpoint, params, session, header, body }, response)
         // A response without a body has no reader that would close it.
         if (response.body === null) release()
