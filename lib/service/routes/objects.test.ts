@@ -189,15 +189,15 @@ describe('deletion', () => {
   })
 
   it('happens after the lifetime, also across a restart', async () => {
-    const soon = await stored('text', { ttl_ms: 300 })
-    expect(soon.delete_after_time_ms).toBe(soon.create_time_ms + 300)
+    const soon = await stored('text', { ttl_ms: 1000 })
+    expect(soon.delete_after_time_ms).toBe(soon.create_time_ms + 1000)
     const isDeleted = (id: string) =>
       vi.waitFor(async () => expect(await objects.get({ params: { id } })).toMatchObject({ state: 'DELETED' }), {
         timeout: 5000,
       })
     await isDeleted(soon.id)
     const kept = await stored('kept', { ttl_ms: 3_600_000 })
-    const later = await stored('text', { ttl_ms: 300 })
+    const later = await stored('text', { ttl_ms: 1000 })
     await service.restart()
     await isDeleted(later.id)
     expect(await (await fetch(await linkOf(kept.id))).text()).toBe('kept')
