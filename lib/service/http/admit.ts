@@ -46,8 +46,9 @@ export const admit = async (
   requireAccepted?.(endpoint.id)
   const { body, form } = await readBody(endpoint, request, spoolFolder)
   try {
-    // The key may have been revoked before the body arrived.
+    // Before the body arrived, the key may have been revoked, or a stop planned.
     if (identity.revoked && endpoint.method !== 'GET') await authenticate(request, match)
+    requireAccepted?.(endpoint.id)
   } catch (error) {
     await form?.discard()
     throw error

@@ -11,6 +11,26 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const stop = (path: string) => {
+  const authorization = `Bearer ${readFileSync(join(service.dataDir, 'operator-token'), 'utf8').trim()}`
+  return service.post(path, { wait_seconds: 600 }, { authorization })
+}
+
+test('work whose request arrives completely after the stop was planned is rejected', async () => {
+  const bytes = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = bytes.writable.getWriter()
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body: bytes.readable, duplex: 'half' } as const
+  const created = service.fetch('/v1/devboxes', init)
+  await writer.write(Buffer.from('{'))
+  await service.client.accounts.me()
+  await stop('/local/stop')
+  await writer.write(Buffer.from('}'))
+  await writer.close()
+  expect((await created).status).toBe(503)
+  await stop('/local/stop/cancel')
+})
+
 test('a shell is in use while a program runs in it, and for five minutes after the last input', () => {
   const nowMs = 1_000_000_000
   const minute = 60_000
@@ -23,10 +43,6 @@ test('a shell is in use while a program runs in it, and for five minutes after t
 test('a run without a job that is being scored is work, and so are commands in its devbox before that', async () => {
   const { client } = service
   const planned = async () => (await client.drain.state()).stop
-  const stop = (path: string) => {
-    const authorization = `Bearer ${readFileSync(join(service.dataDir, 'operator-token'), 'utf8').trim()}`
-    return service.post(path, { wait_seconds: 600 }, { authorization })
-  }
   const scenario = await makeScenario(service, script('until [ -e ~/go ]; do sleep 0.02; done; echo score=1'))
   const { id, devboxId } = await startRun(service, scenario)
   const params = { id: devboxId }
