@@ -43,6 +43,8 @@ describe('keys', () => {
   it.runIf(isolated)('can be created before the first start and are listed without their values', async () => {
     const added = await command('keys', 'add', '--account', 'team', '--name', 'the CI')
     expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ak_[\w-]{32}\n$/) })
+    expect(added.stderr).toContain(`in the new data folder ${dataDir}`)
+    expect((await command('keys', 'add')).stderr).not.toContain('new data folder')
     const key = added.stdout.trim()
     const list = await command('keys', 'list')
     expect(list.stdout).toMatch(/^key_\w+ +team +the CI +\d{4}-\S+Z +- +- +keys add$/m)

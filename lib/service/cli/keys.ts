@@ -9,12 +9,15 @@ import { findLogProblem } from '#lib/service/store/write-ahead-log.ts'
 import type { CommandLine } from './command-line.ts'
 
 /** Prints only the key on stdout, for `KEY=$(…)`, and the rest on stderr. */
-export const addKey = ({ dataDir, account, name }: CommandLine) =>
-  withKeys(dataDir, (keys) => {
+export const addKey = ({ dataDir, account, name }: CommandLine) => {
+  // Perhaps not the folder of the running service.
+  const inNew = existsSync(join(dataDir, databaseName)) ? '' : ` in the new data folder ${dataDir}`
+  return withKeys(dataDir, (keys) => {
     const { id, key } = keys.add({ account, name: name ?? null, nowMs: Date.now() })
-    console.error(`Created key ${id} for account ${account}. It won't be shown again:`)
+    console.error(`Created key ${id} for account ${account}${inNew}. It won't be shown again:`)
     console.log(key)
   })
+}
 
 export const listKeys = ({ dataDir, keys: environmentKeys }: CommandLine) =>
   withKeys(dataDir, (keys) => {
