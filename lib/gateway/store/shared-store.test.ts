@@ -80,6 +80,22 @@ describe.skipIf(!hasPostgres)('the shared store (needs PostgreSQL)', () => {
     expect(a.all()).toEqual([{ id: '1', text: 'of b', size: 1 }])
   })
 
+  it('stores a change later whose connection is lost between two queries', async () => {
+    const line = await openLine()
+    onTestFinished(line.close)
+    const a = await openConsole('lost', undefined, line.url)
+    a.put('1', 'kept')
+    const begin = line.holdAnswerTo('BEGIN')
+    const stored = expect(a.store.stored()).rejects.toThrow()
+    await begin.held
+    await postgres.endConnections('BEGIN')
+    await begin.ended
+    begin.release()
+    await stored
+    await a.store.stored()
+    expect((await openConsole('lost')).all()).toEqual(a.all())
+  })
+
   it('stores what a console writes as it closes its databases', async () => {
     const a = await openConsole('closing')
     a.put('1', 'last')
@@ -191,15 +207,15 @@ const openLine = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'devdeck-line-'))
   let query: string | undefined
   const held = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const server = createServer((near) => {
     const far = connect(join(postgres.folder, '.s.PGSQL.5432'))
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const)
-      from.on('error', () => undefined).on('close', () => to.destroy())
     let isHeld = false
+    const chunks: Buffer[] = []
+    const drop = () => far.destroyed && near.destroy()
+    near.on('error', () => undefined).on('close', () => far.destroy())
+    far.on('error', () => undefined).on('close', () => isHeld || drop())
     near.on('data', (chunk) => {
       if (query !== undefined && chunk.includes(query)) {
         isHeld = true
@@ -207,20 +223,24 @@ const openLine = async () => {
       }
       far.write(chunk)
     })
-    far.on('data', async (chunk) => {
-      if (isHeld) {
-        held.resolve()
-        await released.promise
-      }
-      near.write(chunk)
+    far.on('data', (chunk) => {
+      if (!isHeld) return near.write(chunk)
+      if (chunks.push(chunk) > 1) return
+      held.resolve()
+      void released.promise.then(() => {
+        isHeld = false
+        near.write(Buffer.concat(chunks), drop)
+      })
     })
+    far.on('end', () => isHeld && ended.resolve())
   }).listen(join(folder, '.s.PGSQL.5432'))
   await once(server, 'listening')
   return {
     url: `postgres://devdeck@localhost/postgres?host=${encodeURIComponent(folder)}`,
+    /** `ended` resolves if the server closes the connection meanwhile. */
     holdAnswerTo(text: string) {
       query = text
-      return { held: held.promise, release: () => released.resolve() }
+      return { held: held.promise, ended: ended.promise, release: () => released.resolve() }
     },
     async close() {
       server.close()

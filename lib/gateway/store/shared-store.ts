@@ -58,6 +58,8 @@ export class SharedStore implements CurrentStore {
     this.#ownUrl = ownUrl
     this.#pool = new pg.Pool({ connectionString: url, max: 4, connectionTimeoutMillis: 3_000, query_timeout: 10_000 })
     this.#pool.on('error', (error) => this.#failed(error))
+    // The pool ignores connections in use, and an error between two queries would end the console. The next query fails.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined))
   }
 
   /** URL of the leading console; undefined if there is none or this console leads. */

@@ -19,6 +19,8 @@ export interface TestPostgres {
   /** Folder of its socket. */
   folder: string
   url: string
+  /** Ends the connections whose last query was this one. */
+  endConnections(query: string): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
   remove(): Promise<void>
@@ -74,10 +76,16 @@ export const startPostgres = async (): Promise<TestPostgres> => {
     await ended
     server = undefined
   }
+  const endConnections = async (query: string) => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = $1', [query])
+    await client.end()
+  }
   await start()
   const remove = async () => {
     await stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  return { folder, url, start, stop, remove }
+  return { folder, url, endConnections, start, stop, remove }
 }
