@@ -43,4 +43,16 @@ describe.skipIf(!hasDocker)('while a container engine responds late', () => {
     ping.release()
     expect(await status).toBe(404)
   })
+
+  it('a devbox that kept running stops once the engine is back, if it was suspended before', async () => {
+    const id = await service.devbox()
+    line.cut({ stays: true })
+    await service.restart()
+    await service.client.devboxes.suspend({ params: { id } })
+    await service.reach(id, 'suspended')
+    line.restore()
+    const filters = { label: [`devdeck.devbox=${id}`] }
+    const containers = () => docker.api.json('GET', '/containers/json', { query: { all: true, filters } })
+    await expect.poll(containers, { timeout: 10_000 }).toMatchObject([{ State: 'exited' }])
+  })
 })

@@ -113,6 +113,7 @@ export class DevboxSession {
   #box: Box | undefined
   #isTakingOver = false
   #isDetached = false
+  #isLeft = false
   #started: Promise<void> = Promise.resolve()
   #uses = 0
   #lastUsedMs = Date.now()
@@ -202,6 +203,8 @@ export class DevboxSession {
     await this.#box?.stop()
     await this.#started
     await this.#box?.stop()
+    const devbox = this.#options.store.find(this.id)
+    if (this.#isLeft && !this.#box && devbox) await this.#options.engineOf(devbox).abandon?.(this.id)
   }
 
   countKills(): void {
@@ -280,6 +283,7 @@ export class DevboxSession {
 
   /** Continues what an earlier service left running. Undefined if there is nothing. */
   takeOver(): Promise<RunningDevbox | undefined> {
+    this.#isLeft = true
     const taken = this.#takeOver().catch((error: unknown) => {
       if (!this.stopped.aborted) {
         logFailure(`Could not continue devbox ${this.id}`)(error)

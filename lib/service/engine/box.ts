@@ -21,6 +21,8 @@ export interface BoxEngine {
    * Rejects with `unavailable` if that can't be determined now.
    */
   adopt?(spec: BoxSpec, report: (sentence: string) => void): Promise<Box | BoxEnd | undefined>
+  /** Stops what an earlier service left running, at the latest when the engine can be reached again. */
+  abandon?(devboxId: string): Promise<void>
   /** Why devboxes can't have a network policy of this kind, as a predicate. */
   networkProblem(network: Network): string | undefined
   readonly connectsGroups?: boolean

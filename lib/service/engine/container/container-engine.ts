@@ -417,6 +417,11 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
       left.delete(spec.devboxId)
       return adopted
     },
+    async abandon(devboxId) {
+      left.delete(devboxId)
+      // Otherwise the next connection stops it.
+      await stopContainer(api, containerName(devboxId)).catch(logFailure('Could not stop a container'))
+    },
     async requireAvailable() {
       await api.json('GET', '/_ping', { timeoutMs: maxPingMs })
     },
