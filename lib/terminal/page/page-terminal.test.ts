@@ -238,6 +238,8 @@ describe('input without a connection', () => {
     page.type('echo unsure\r')
     await gateway.close()
     await page.is('lost')
+    // A retry before the new sign-in would be refused.
+    page.network.break()
     gateway = await startConsole({ url: upstreamUrl })
     cookie = await gateway.signIn(service.key)
     page.network.mend()
