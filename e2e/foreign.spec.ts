@@ -69,7 +69,7 @@ test("commands, their log, a job's cancellation and the list of operations work 
   await expect(table.getByRole('row', { name: 'benchmarkJobs.import' })).toContainText('Missing')
   await expect(table.getByRole('row', { name: 'axons.list' })).toHaveCount(0)
   await main.getByRole('button', { name: 'Check again' }).click()
-  await expect(main.getByText(/learned just now/)).toBeVisible()
+  await expect(main.getByText(/checked just now/)).toBeVisible()
   expect(errors).toEqual([])
 })
 
