@@ -31,6 +31,7 @@ describe.skipIf(!hasDocker)('while a container engine responds late', () => {
     const containers = await docker.api.json('GET', '/containers/json', { query: { all: true, filters } })
     expect(containers).toMatchObject([{ State: 'exited' }])
   })
+
   it('a devbox is not created from a blueprint that is deleted meanwhile', async () => {
     const { blueprints, devboxes } = service.client
     const { id } = await blueprints.create({ body: { name: 'late', dockerfile: 'FROM base\nRUN touch /built' } })
