@@ -68,8 +68,9 @@ describe.skipIf(!hasPostgres)('personal keys of several consoles (needs PostgreS
         body: { message: expect.stringContaining('nothing was changed') },
       })
       expect(await names()).toEqual([])
+      await expect(a.store.stored()).rejects.toThrow('devdeck_rows')
       await client.query('ALTER TABLE unavailable RENAME TO devdeck_rows')
-      await vi.waitFor(async () => expect((await create('kept')).status).toBe(200), 10_000)
+      await vi.waitFor(async () => expect((await create('kept')).status).toBe(200), 60_000)
       expect(await names()).toEqual(['kept'])
       const [{ id } = { id: '' }] = (await gateway.ask(cookie, 'GET', '/api/personal-keys')).body.keys
       const stored = `SELECT key FROM devdeck_rows WHERE tbl = 'personal_keys' AND "row" IS NOT NULL AND key LIKE $1`

@@ -46,6 +46,7 @@ export class SharedStore implements CurrentStore {
   #flushing: Promise<string[]> | undefined
   #catchingUp: Promise<void> | undefined
   #isScheduled = false
+  #isRetrying = false
   #events: Events | undefined
   #listening: Promise<void> | undefined
   #leaderUrl: string | undefined
@@ -328,6 +329,27 @@ export class SharedStore implements CurrentStore {
     if (this.#closing.signal.aborted) return
     if (this.problem === undefined) logError(`The shared store failed: ${error.message}`)
     this.problem = error.message || 'the connection was lost'
+    this.#retryLater()
+  }
+
+  /** Until it works again, pages change nothing, so nothing else would be written. */
+  #retryLater(): void {
+    if (this.#isRetrying) return
+    this.#isRetrying = true
+    const retry = async () => {
+      await delay(reconnectMs, undefined, { signal: this.#closing.signal })
+      if (this.#unstored.size > 0) await this.#flush()
+      else await this.catchUp()
+    }
+    retry().then(
+      () => {
+        this.#isRetrying = false
+      },
+      (error: Error) => {
+        this.#isRetrying = false
+        this.#failed(error)
+      },
+    )
   }
 
   #worked(): void {
