@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Box } from '#lib/service/engine/box.ts'
+import type { Box, BoxSpec } from '#lib/service/engine/box.ts'
 import type { LocalSpec } from '#lib/service/engine/local/launch.ts'
+import { newId } from '#lib/service/kit/ids.ts'
 
 /** Creates the folders of a devbox below `folder`. `more` overrides the defaults. */
 export const makeLocalSpec = (
@@ -23,6 +24,24 @@ export const makeLocalSpec = (
     ...more,
   }
 }
+
+/** A new devbox of a container engine. `more` overrides the defaults. */
+export const makeContainerSpec = (
+  folder: string,
+  { devboxId = newId('dbx'), ...more }: Pick<BoxSpec, 'serviceId'> & Partial<BoxSpec>,
+): BoxSpec => ({
+  devboxId,
+  hostname: 'box',
+  dataDir: folder,
+  folder: join(folder, devboxId),
+  limits: { cpuCores: 1, memoryBytes: 2 ** 30, diskBytes: 2 ** 30 },
+  network: 'none',
+  privateNetwork: false,
+  hasRun: false,
+  origin: { kind: 'empty' },
+  signal: new AbortController().signal,
+  ...more,
+})
 
 export const startScript = (box: Box, script: string) =>
   box.start({ argv: ['/bin/bash', '-c', `exec 2>&1; ${script}`], env: {} })

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
+import { makeContainerSpec } from '#lib/service/testing/boxes.ts'
 import { ownDocker, sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
 import { hasDocker } from '#lib/service/testing/has-docker.ts'
 import type { Box, BoxSpec, Command } from '../box.ts'
@@ -35,23 +36,7 @@ describe.skipIf(!hasDocker)('container engine', () => {
   })
 
   const made: { engine: ContainerEngine; id: string }[] = []
-  const specOf = (more: Partial<BoxSpec> = {}): BoxSpec => {
-    const devboxId = more.devboxId ?? newId('dbx')
-    return {
-      devboxId,
-      serviceId,
-      hostname: 'box',
-      dataDir: folder,
-      folder: join(folder, devboxId),
-      limits: { cpuCores: 1, memoryBytes: giga, diskBytes: giga },
-      network: 'none',
-      privateNetwork: false,
-      hasRun: false,
-      origin: { kind: 'empty' },
-      signal: new AbortController().signal,
-      ...more,
-    }
-  }
+  const specOf = (more: Partial<BoxSpec> = {}) => makeContainerSpec(folder, { serviceId, ...more })
   const start = async (more: Partial<BoxSpec> = {}, on = engine) => {
     const spec = specOf(more)
     made.push({ engine: on, id: spec.devboxId })

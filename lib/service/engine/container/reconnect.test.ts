@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
+import { makeContainerSpec } from '#lib/service/testing/boxes.ts'
 import { sharedDocker, type TestDocker } from '#lib/service/testing/docker.ts'
 import { type EngineLine, openEngineLine } from '#lib/service/testing/engine-line.ts'
 import { hasDocker } from '#lib/service/testing/has-docker.ts'
 import type { Box, BoxSpec } from '../box.ts'
 import { type ContainerEngine, createContainerEngine } from './container-engine.ts'
 import { parseEngineAddress } from './engine-address.ts'
-
-const giga = 2 ** 30
 
 describe.skipIf(!hasDocker)('while a container engine is connected again', () => {
   let docker: TestDocker
@@ -45,23 +44,8 @@ describe.skipIf(!hasDocker)('while a container engine is connected again', () =>
   })
 
   const start = async (more: Partial<BoxSpec> = {}) => {
-    const devboxId = newId('dbx')
-    started.push(devboxId)
-    const limits = { cpuCores: 1, memoryBytes: giga, diskBytes: giga }
-    const spec: BoxSpec = {
-      devboxId,
-      serviceId,
-      hostname: 'box',
-      dataDir: folder,
-      folder: join(folder, devboxId),
-      limits,
-      network: 'none',
-      privateNetwork: false,
-      hasRun: false,
-      origin: { kind: 'empty' },
-      signal: new AbortController().signal,
-      ...more,
-    }
+    const spec = makeContainerSpec(folder, { serviceId, ...more })
+    started.push(spec.devboxId)
     return { devboxId: spec.devboxId, spec, box: await engine.start(spec, () => undefined) }
   }
   const outputOf = async (box: Box, script: string) =>

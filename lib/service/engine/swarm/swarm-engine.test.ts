@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '#lib/service/kit/ids.ts'
+import { makeContainerSpec } from '#lib/service/testing/boxes.ts'
 import { hasSwarm } from '#lib/service/testing/has-swarm.ts'
 import { sharedSwarm } from '#lib/service/testing/swarm.ts'
 import type { Box, BoxSpec } from '../box.ts'
@@ -43,26 +44,10 @@ describe.skipIf(!hasSwarm)('swarm engine', () => {
 
   const made: string[] = []
   const start = async (more: Partial<BoxSpec> = {}, report: (sentence: string) => void = () => undefined) => {
-    const devboxId = newId('dbx')
-    made.push(devboxId)
-    const box = await engine.start(
-      {
-        devboxId,
-        serviceId,
-        hostname: 'box',
-        dataDir: folder,
-        folder: join(folder, devboxId),
-        limits: { cpuCores: 1, memoryBytes: giga, diskBytes: giga },
-        network: 'none',
-        privateNetwork: false,
-        hasRun: false,
-        origin: { kind: 'empty' },
-        signal: new AbortController().signal,
-        ...more,
-      },
-      report,
-    )
-    return { box, devboxId }
+    const spec = makeContainerSpec(folder, { serviceId, ...more })
+    made.push(spec.devboxId)
+    const box = await engine.start(spec, report)
+    return { box, devboxId: spec.devboxId }
   }
   afterEach(async () => {
     for (const id of made.splice(0)) await engine.disks.remove(id)
