@@ -73,6 +73,12 @@ const interrupted = {
 const minWaitMs = 200
 const maxWaitMs = 5000
 
+/** An ended job may have been deleted. */
+export const hasEnded = ({ store }: Pick<JobDeps, 'store'>, id: string): boolean => {
+  const job = store.benchmarkJobs.find(id)
+  return !job || hasJobEnded(job.state)
+}
+
 export class RunningJob {
   readonly #deps: JobDeps
   readonly #job: JobRecord<JobPlan>
@@ -158,8 +164,7 @@ export class RunningJob {
   }
 
   #hasEnded() {
-    const job = this.#deps.store.benchmarkJobs.find(this.#job.id)
-    return !job || hasJobEnded(job.state)
+    return hasEnded(this.#deps, this.#job.id)
   }
 
   async #resume(): Promise<void> {

@@ -28,7 +28,7 @@ import type { BenchmarkRuns } from './benchmark-runs.ts'
 import { Environments } from './environments.ts'
 import { TaskImages } from './harbor/images/task-images.ts'
 import { planHarborJob, readPlannedTasks } from './harbor/plan-job.ts'
-import { type JobDeps, RunningJob } from './job.ts'
+import { hasEnded, type JobDeps, RunningJob } from './job.ts'
 import { type JobPlan, maxTrialsPerJob, type PlannedJob, planError, profileOf, type RetryPolicy } from './plan.ts'
 import type { ScenarioRuns } from './scenario-runs.ts'
 import { devboxEnvironment, settingsOf } from './settings.ts'
@@ -234,7 +234,7 @@ export class Jobs {
         const { plan, warnings } = await readPlannedTasks(scenarios, account, known, {
           hasImages: this.#options.images !== undefined,
         })
-        if (this.#closing.signal.aborted || this.#hasEnded(id)) return
+        if (this.#closing.signal.aborted || hasEnded(this.#options, id)) return
         const scenario_ids = plan.scenarios.map((scenario) => scenario.id)
         // Another request may have changed the concurrency.
         const { plan: changed, spec } = benchmarkJobs.record<JobPlan>(id)
@@ -251,14 +251,8 @@ export class Jobs {
       if (this.#closing.signal.aborted) return
       this.#options.log({ message: `The tasks of job ${id} could not be read`, error: String(error) })
       const reason = `The tasks could not be read: ${error instanceof Error ? error.message : error}`
-      if (!this.#hasEnded(id)) benchmarkJobs.move(id, 'failed', Date.now(), reason)
+      if (!hasEnded(this.#options, id)) benchmarkJobs.move(id, 'failed', Date.now(), reason)
     }
-  }
-
-  /** An ended job may have been deleted. */
-  #hasEnded(id: string): boolean {
-    const job = this.#options.store.benchmarkJobs.find(id)
-    return !job || hasJobEnded(job.state)
   }
 
   #requireNameAndLimit(account: string, name: string | null | undefined) {
