@@ -237,7 +237,7 @@ const openLine = async () => {
   await once(server, 'listening')
   return {
     url: `postgres://devdeck@localhost/postgres?host=${encodeURIComponent(folder)}`,
-    /** `ended` resolves if the server closes the connection meanwhile. */
+    /** `ended` resolves when the server closes the connection. */
     holdAnswerTo(text: string) {
       query = text
       return { held: held.promise, ended: ended.promise, release: () => released.resolve() }

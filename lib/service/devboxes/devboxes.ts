@@ -222,7 +222,7 @@ export class Devboxes {
       })
       if (setup.length > 0) await writeSetup(folderOf(id), setup)
       if (origin) await writeOrigin(folderOf(id), { origin, ...(network && { network }) })
-      // All may have changed meanwhile.
+      // Any of this may have changed by now.
       this.#requireAvailable(account, plan)
       if (blueprint) blueprints.forDevbox(account, { blueprint_id: blueprint.id })
       const now = Date.now()

@@ -32,7 +32,7 @@ describe.skipIf(!hasDocker)('while a container engine responds late', () => {
     expect(containers).toMatchObject([{ State: 'exited' }])
   })
 
-  it('a devbox is not created from a blueprint that is deleted meanwhile', async () => {
+  it('a devbox is not created if its blueprint is deleted first', async () => {
     const { blueprints, devboxes } = service.client
     const { id } = await blueprints.create({ body: { name: 'late', dockerfile: 'FROM base\nRUN touch /built' } })
     await expect.poll(async () => (await blueprints.get({ params: { id } })).status).toBe('build_complete')

@@ -138,7 +138,7 @@ export const createContainerEngine = ({ address, serviceId, defaultImage }: Cont
     },
     async connected() {
       const isBack = wasLost
-      // What is removed from now on may already be in the list of `reconcile`.
+      // From here on, devboxes are removed immediately: `reconcile` may already have its list.
       wasLost = false
       try {
         await reconcile()

@@ -7,7 +7,7 @@ import { putBuildPrograms, withBuildPrograms } from './sandbox-build.ts'
 
 const machine = { hasSystem: false, hasUsers: false }
 let folder: string
-/** Stands for the system's own programs: each reports that it was run. */
+/** Stand-ins for system programs. Each reports that it ran. */
 let real: string
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'devdeck-build-')))

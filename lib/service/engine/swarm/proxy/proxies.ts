@@ -95,7 +95,7 @@ export const createProxies = ({ manager, nodes, serviceId, placement, onBlocked 
         env: [`PROXY_KEY=${key}`, `PROXY_PORT=${proxyPort}`],
         blocked: blocked(),
         constraints: [`node.id==${id}`, ...placement],
-        // For external access: the engine's default network, which a node has anyway.
+        // The engine's default network, for external access. Every node has one.
         networks: [...networkIds.map((Target) => ({ Target, Aliases: [aliasOf(id)] })), { Target: 'bridge' }],
       })
       const found = existing.get(spec.Name)
